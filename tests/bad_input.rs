@@ -107,7 +107,7 @@ fn bad_events_block_when_the_configuration_is_fail_closed() {
 /// blade-observed.md#what-bladeobserved-says: "When hookbox itself fails it exits with 1, and under `failClosed` with 2 and
 /// nothing on stdout."
 #[test]
-fn a_client_that_blocks_on_our_own_codes_gets_another() {
+fn exit_codes_avoid_those_on_which_the_client_blocks() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("hooks.json");
     let hooks = r#"{ "PreToolUse": [{ "hooks": [{ "type": "command", "command": "cat" }] }] }"#;
@@ -233,7 +233,7 @@ fn an_ignored_load_failure_keeps_other_outputs() {
 }
 
 #[test]
-fn a_large_event_that_is_valid_is_judged() {
+fn a_large_valid_event_is_decided() {
     let dir = tempfile::tempdir().unwrap();
     let output = run(&config(dir.path(), false), pre_tool_use(&format!("\"{}\"", "x".repeat(60 << 20))).as_bytes());
     assert_eq!(String::from_utf8_lossy(&output.stdout), "{}\n");
@@ -242,7 +242,7 @@ fn a_large_event_that_is_valid_is_judged() {
 
 /// Unusual but valid events, and fields of unexpected types, do not keep hooks from running.
 #[test]
-fn an_event_that_is_odd_is_judged() {
+fn an_unusual_event_is_decided() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("hooks.json");
     let says = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": "deny" } });
@@ -324,7 +324,7 @@ fn gemini_gets_only_failures_that_block() {
 
 /// decisions.md#gemini: "If stdout is empty, stderr is empty too: Gemini CLI would read it."
 #[test]
-fn gemini_hears_nothing_of_silence() {
+fn gemini_gets_no_output_without_a_decision() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("hooks.json");
     let hooks = json!([{ "hooks": [{ "type": "command", "command": "echo '{}'", "async": true }] }]);

@@ -34,7 +34,7 @@ fn read(folder: &Path) -> String {
 const DENIED: &str = r#"{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}"#;
 
 #[test]
-fn cases_that_hold_are_ok() {
+fn passing_cases_are_ok() {
     let dir = example("command-guard");
     let (code, said) = test(dir.path(), &[]);
     assert_eq!(code, Some(0), "{said}");
@@ -132,7 +132,7 @@ fn update_writes_only_actual_results() {
 
 /// The events of a case share its state. Different cases and runs share nothing.
 #[test]
-fn a_case_is_a_story_of_its_own() {
+fn cases_are_independent() {
     let dir = example("rate-limit");
     for _ in 0..2 {
         let (code, said) = test(dir.path(), &[]);
@@ -154,7 +154,7 @@ fn a_case_is_a_story_of_its_own() {
 
 /// A case can override the shipped configuration: its dialect, settings and grants.
 #[test]
-fn a_case_can_have_its_own_configuration() {
+fn a_case_can_override_the_configuration() {
     let dir = example("rate-limit");
     let event = r#"{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {}}"#;
     let cases = format!(
@@ -240,7 +240,7 @@ fn answers_stand_in_for_servers_and_the_model() {
         r#"- name: another request
   http: [{{url: https://policy.example/decide, method: GET, body: {{tool_name: Read}}, answer: {{}}}}]
   event: {DENIED}
-  expect: {{fault: no answer}}
+  expect: {{fault: no response}}
 - name: no request
   http: [{{url: https://policy.example/other}}]
   llm: [{{user: Why?, answer: because}}]
@@ -248,22 +248,22 @@ fn answers_stand_in_for_servers_and_the_model() {
 - name: none expected
   http: []
   event: {DENIED}
-  expect: {{fault: no answer}}
+  expect: {{fault: no response}}
 - name: another question
   llm: [{{user: Why?, answer: because}}]
   event: {prompt}
-  expect: {{fault: no answer}}
+  expect: {{fault: no response}}
 "#
     );
     write(dir.path(), &cases);
     let (code, said) = test(dir.path(), &["--update"]);
     assert_eq!(code, Some(1), "{said}");
     for lines in [
-        "   http: POST https://policy.example/decide was asked, and the case has no answer to it\n",
+        "   http: unexpected request POST https://policy.example/decide: the case has no response for it\n",
         "      http /0 /method\n         expected  \"GET\"\n         found     \"POST\"\n",
         "      http /0 /body/tool_name\n         expected  \"Read\"\n         found     \"Bash\"\n",
-        "FAILED  no request   ./tests/cases.yaml:5\n   http /0: https://policy.example/other was not asked\n",
-        "   llm /0: Why? was not asked\n",
+        "FAILED  no request   ./tests/cases.yaml:5\n   http /0: https://policy.example/other was not requested\n",
+        "   llm /0: Why? was not requested\n",
         "   llm: \"Is this allowed? ",
         "      llm /0 /user\n         expected  \"Why?\"\n",
         "4 cases, 4 failed\n",
@@ -336,7 +336,7 @@ fn costs_of_a_call_are_measured() {
     assert!(said.contains("it is not called for Stop"), "{said}");
     let (code, _, said) = bench(&["--against", "event.json"]);
     assert_eq!(code, Some(64), "{said}");
-    assert!(said.contains("event.json: it is not what `hookbox bench --json` prints"), "{said}");
+    assert!(said.contains("event.json: not an output of `hookbox bench --json`"), "{said}");
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn errors_in_cases_are_reported() {
         ("[]", "has no cases"),
         (r#"[{"name": "x", "event": {}, "expected": {}}]"#, "unknown field `expected`"),
         (r#"[{"name": "x", "expect": {"wire": {}}}]"#, "unknown field `wire`"),
-        (r#"[{"name": "x"}]"#, "\"x\": it needs an `event`, or its recorded `line`"),
+        (r#"[{"name": "x"}]"#, "\"x\": it needs either an `event` or its recorded `line`"),
         (r#"[{"name": "x", "events": [], "event": {}}]"#, "\"x\" has `events`"),
     ] {
         write(dir.path(), text);

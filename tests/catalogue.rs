@@ -146,7 +146,7 @@ fn add_writes_entries_that_check_and_run() {
 }
 
 #[test]
-fn init_guards_a_client_and_takes_itself_back() {
+fn init_guards_a_client_and_can_be_undone() {
     let machine = Machine::new();
     let settings = machine.project().join(".claude/settings.json");
     let shown = machine.done(&["init", "--dry-run"]);

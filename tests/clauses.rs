@@ -41,7 +41,7 @@ fn every_clause_of_the_code_quotes_the_specification() {
 }
 
 #[test]
-fn comments_quote_pages_that_are_there() {
+fn comments_quote_existing_pages() {
     let pages = Pages::read();
     let (mut checked, mut wrong) = (0, Vec::new());
     for path in

@@ -89,7 +89,7 @@ fn warnings_are_printed_once_per_version_of_the_file() {
     let dir = project();
     let warned = |args: &[&str]| {
         let args: Vec<&str> = [&["run", "--config", "hooks.json"], args].concat();
-        transcript(dir.path(), &args, RM).matches("nothing says what a failure counts as").count()
+        transcript(dir.path(), &args, RM).matches("no failure policy applies").count()
     };
     assert_eq!(warned(&["--diagnostics", "off"]), 0);
     assert_eq!([warned(&[]), warned(&[]), warned(&["--diagnostics", "json"])], [1, 0, 0]);
@@ -97,7 +97,7 @@ fn warnings_are_printed_once_per_version_of_the_file() {
     fs::write(&file, fs::read_to_string(&file).unwrap() + "\n").unwrap();
     assert_eq!([warned(&["--diagnostics", "off"]), warned(&["--diagnostics", "json"]), warned(&[])], [0, 1, 0]);
     for _ in 0..2 {
-        assert!(transcript(dir.path(), &["check"], "").contains("nothing says what a failure counts as"));
+        assert!(transcript(dir.path(), &["check"], "").contains("no failure policy applies"));
     }
 }
 
@@ -133,7 +133,7 @@ fn a_record_has_the_hooks_and_their_outputs() {
 
 /// A link in a project may point to any file of the user.
 #[test]
-fn a_record_follows_no_link() {
+fn a_record_is_not_written_through_a_link() {
     let dir = project();
     for target in ["existing", "not-there"] {
         fs::write(dir.path().join("existing"), "existing").unwrap();
@@ -191,7 +191,7 @@ fn explain_names_the_clause() {
 
 /// `--event` is always a name. It is also a file where only a value makes sense, as in older versions.
 #[test]
-fn an_option_for_an_event_means_one_thing() {
+fn event_options_mean_the_same_in_every_command() {
     let dir = project();
     let told =
         |args: &[&str]| transcript(dir.path(), args, r#"{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#);
@@ -212,7 +212,7 @@ fn an_option_for_an_event_means_one_thing() {
     let older = told(&["explain", "--event", "./unnamed.json", "--name", "PreToolUse"]);
     assert!(older.starts_with("exit code 0\n"), "{older}");
     let two = told(&["explain", "--input", "rm.json", "--event", "unnamed.json"]);
-    assert!(two.starts_with("exit code 64\n") && two.contains("two files"), "{two}");
+    assert!(two.starts_with("exit code 64\n") && two.contains("two event files"), "{two}");
     let judged = told(&["run", "--config", "hooks.json", "--event", "PreToolUse"]);
     assert!(judged.contains("\"permissionDecision\":\"deny\""), "{judged}");
     let misspelt = told(&["run", "--config", "hooks.json", "--event", "pretolUse"]);
@@ -310,7 +310,7 @@ fn check_asks_about_the_events_beside_a_configuration() {
         fs::write(dir.path().join("hooks.json"), config(authority)).unwrap();
         transcript(dir.path(), &["check"], "")
     };
-    let beyond = "says more on PreToolUse than it may: this hook may not rewrite this";
+    let beyond = "on PreToolUse exceeds its authority: this hook may not rewrite this";
     assert!(!check("\"gate\"").contains(beyond), "no event stands there");
     fs::write(dir.path().join("event.json"), event).unwrap();
     let told = check(r#"{ "decide": ["allow"] }"#);

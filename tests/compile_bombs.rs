@@ -113,7 +113,7 @@ fn the_compiler_process_reports_errors() {
 }
 
 #[test]
-fn a_compiler_that_is_not_there_is_named() {
+fn a_missing_compiler_is_named() {
     let engine = engine_of("/nowhere/hookbox", LIMITS, None);
     assert!(load(&engine, &honest()).to_string().contains("cannot run /nowhere/hookbox"));
 }

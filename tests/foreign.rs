@@ -126,7 +126,7 @@ fn a_recorded_payload_never_turns_a_deny_into_an_allow() {
 const COPILOT: &[u8] = br#"{"sessionId":"s","timestamp":1,"cwd":"/p","toolName":"bash","toolArgs":{"command":"ls"}}"#;
 
 #[test]
-fn copilot_in_claudes_settings_gets_its_own_dialect() {
+fn copilot_in_claudes_settings_gets_the_copilot_dialect() {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("settings.json");
     let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#;
@@ -138,13 +138,13 @@ fn copilot_in_claudes_settings_gets_its_own_dialect() {
         let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(printed, json!({ "permissionDecision": "deny", "permissionDecisionReason": "why" }));
         let stderr = String::from_utf8(output.stderr).unwrap();
-        assert!(stderr.contains("copilot is calling, not claude"), "{stderr}");
+        assert!(stderr.contains("the caller is copilot, not claude"), "{stderr}");
     }
 }
 
 /// decisions.md#who-is-calling: "`--dialect` and `--event` override the payload".
 #[test]
-fn a_dialect_and_an_event_that_are_given_go_before_marks() {
+fn an_explicit_dialect_and_event_override_recognition() {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("hooks.json");
     let skip = json!({ "type": "command", "command": "cat >/dev/null; echo why >&2; exit 2" });

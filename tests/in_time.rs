@@ -68,10 +68,10 @@ fn said(output: &Output) -> String {
 fn a_hook_slower_than_the_client_counts_as_timed_out() {
     let slow = |policy: &str| json!({ "type": "command", "command": "sleep 600", "onFailure": policy, "timeout": 600 });
     for (hooks, told) in [
-        (vec![slow("block")], "when the client's time ended"),
+        (vec![slow("block")], "at the client's timeout"),
         (vec![slow("ignore")], "{}\n"),
         (vec![json!({ "type": "command", "command": "echo no >&2; exit 2" }), slow("ignore")], r#""no""#),
-        (vec![slow("ignore"), slow("block")], "when the client's time ended"),
+        (vec![slow("ignore"), slow("block")], "at the client's timeout"),
     ] {
         for (top, options) in [(json!({}), &["--deadline", "5"][..]), (json!({ "host": { "deadline": 5 } }), &[])] {
             let dir = folder(&top, &hooks);

@@ -42,7 +42,7 @@ fn run(config: &Path, event: &Value, state: &Path) -> (Value, String) {
 }
 
 #[test]
-fn the_sdk_holds_its_own_tests() {
+fn the_sdk_passes_its_tests() {
     npm(node::sdk_installed(), &["test"]);
 }
 
@@ -164,7 +164,7 @@ fn errors_name_their_position_and_leave_no_component() {
 
 /// Types are checked even if the hook was built before without the compiler.
 #[test]
-fn types_are_checked_as_soon_as_they_can_be() {
+fn types_are_checked_early() {
     let dir = tempfile::tempdir().unwrap();
     let config = r#"{"compilerOptions": {"module": "nodenext", "strict": true, "noEmit": true}}"#;
     let hook = "import type { OnStop } from '@hookbox/guest';\nexport const onStop: OnStop = () => 'deny';";
@@ -184,7 +184,7 @@ fn types_are_checked_as_soon_as_they_can_be() {
 }
 
 #[test]
-fn packages_that_are_not_there_are_asked_for() {
+fn missing_packages_are_requested() {
     let dir = tempfile::tempdir().unwrap();
     project(dir.path(), &[("hook.js", "import { deny } from '@hookbox/guest';\nexport const onStop = () => deny();")]);
     fs::remove_dir_all(dir.path().join("node_modules")).unwrap();
@@ -226,7 +226,7 @@ fn a_hook_is_built_again_when_it_changes() {
 
 /// Lock files pin every package to its hash.
 #[test]
-fn npm_installs_nothing_without_its_hash() {
+fn npm_installs_only_packages_with_a_known_hash() {
     let folders = ["host/cli/src/commands/build/javascript", "sdk-guest/js", "tests/sdk/js", "tests/guests/js-probe"];
     let examples =
         ["command-guard-js", "secret-redactor-js", "http-notifier-ts"].map(|name| format!("guest-examples/{name}"));
@@ -328,7 +328,7 @@ fn errors_are_faults_with_their_message_and_place() {
         ("bad", "odd"),
         ("wrong", "onPreToolUse returned `decison`, which its output has not"),
         ("fetch", "use `http` of @hookbox/guest"),
-        ("recursion", "called itself too deeply"),
+        ("recursion", "its stack overflowed"),
         ("loop", "out-of-fuel"),
     ] {
         let (_, stderr) = probe(tool);

@@ -62,7 +62,7 @@ fn go_examples_pass_their_cases() {
 }
 
 #[test]
-fn the_go_sdk_holds_its_own_tests() {
+fn the_go_sdk_passes_its_tests() {
     let sdk = root().join("sdk-guest/go");
     go(&sdk, &["vet", "./..."]);
     go(&sdk, &["test", "./..."]);
@@ -137,7 +137,7 @@ fn a_hook_in_c_needs_the_contract_alone() {
 }
 
 #[test]
-fn an_error_is_the_compilers_own_and_leaves_no_component() {
+fn an_error_is_the_compilers_and_leaves_no_component() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("go.mod"), "module broken\n\ngo 1.24\n").unwrap();
     fs::write(dir.path().join("main.go"), "package main\n\nfunc main() { missing() }\n").unwrap();

@@ -277,7 +277,7 @@ proptest! {
     }
 
     #[test]
-    fn a_deny_that_is_heard_holds(outputs in vec(output(), 0..5), at in 0..5_usize) {
+    fn a_deny_that_the_client_reads_holds(outputs in vec(output(), 0..5), at in 0..5_usize) {
         let outputs = inserted(&outputs, at, HookOutput::decided(Decision::Deny, "never"));
         everywhere(&outputs, |dialect, spec, event, said| {
             let ran = said.iter().position(|a| dialect.stops(event, a)).map_or(said.len(), |last| last + 1);

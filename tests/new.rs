@@ -41,7 +41,7 @@ fn done(command: &mut Command) -> String {
 }
 
 #[test]
-fn four_commands_from_nothing_to_a_hook_that_runs() {
+fn four_commands_make_a_running_hook() {
     for (language, unit_tests) in LANGUAGES {
         let folder = tempfile::tempdir().unwrap();
         done(hookbox(folder.path()).args(["new", "my-guard", "--lang", language]));
@@ -220,26 +220,26 @@ fn is_as_its_language_has_it(project: &Path, language: &str) {
 }
 
 #[test]
-fn existing_files_are_kept_and_names_are_checked() {
+fn existing_files_are_preserved_and_names_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("mine")).unwrap();
     fs::write(folder.path().join("mine/notes"), "mine").unwrap();
     let long = "a".repeat(65);
     for (language, name, words) in [
-        ("go", "mine", "is left alone"),
-        ("go", "../up", "`--path FOLDER` says where"),
-        ("go", "Big  Hook", "\n   `big-hook` would be one\n"),
-        ("go", "9lives", "is not a name"),
-        ("go", "é", "is not a name"),
-        ("go", "..", "is not a name"),
-        ("go", "end-", "\n   `end` would be one\n"),
-        ("go", "", "is not a name"),
+        ("go", "mine", "was not changed"),
+        ("go", "../up", "`--path FOLDER` sets"),
+        ("go", "Big  Hook", "\n   try `big-hook`\n"),
+        ("go", "9lives", "is not a valid hook name"),
+        ("go", "é", "is not a valid hook name"),
+        ("go", "..", "is not a valid hook name"),
+        ("go", "end-", "\n   try `end`\n"),
+        ("go", "", "is not a valid hook name"),
         ("go", &long, "64 at most"),
-        ("go", "internal", "is not a name for a hook in Go: it means something else"),
-        ("ts", "con", "is not a name for a hook in TypeScript"),
-        ("rust", "self", "is not a name for a hook in Rust"),
-        ("python", "import", "is not a name for a hook in Python"),
-        ("python", "json", "is not a name for a hook in Python"),
+        ("go", "internal", "is not a valid hook name in Go: it is reserved"),
+        ("ts", "con", "is not a valid hook name in TypeScript"),
+        ("rust", "self", "is not a valid hook name in Rust"),
+        ("python", "import", "is not a valid hook name in Python"),
+        ("python", "json", "is not a valid hook name in Python"),
         ("go", "-x", ""),
     ] {
         let output = hookbox(folder.path()).args(["new", "--lang", language, name]).output().unwrap();

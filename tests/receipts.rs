@@ -170,7 +170,7 @@ fn heads_of_other_keys_and_changed_heads_are_refused() {
 }
 
 #[test]
-fn a_line_that_a_crash_cut_is_reported_and_the_chain_goes_on() {
+fn a_truncated_line_is_reported_and_the_chain_continues() {
     let folder = Folder::new();
     (0..2).for_each(|number| folder.run(number, &["--chain"]));
     let mut text = fs::read(folder.path("records.jsonl")).unwrap();
@@ -184,7 +184,7 @@ fn a_line_that_a_crash_cut_is_reported_and_the_chain_goes_on() {
 }
 
 #[test]
-fn an_auditor_shows_what_was_decided_on_an_event() {
+fn records_show_the_decision_on_an_event() {
     let folder = Folder::new();
     (0..3).for_each(|number| folder.run(number, &["--chain"]));
     fs::write(folder.path("event.json"), Folder::event(1)).unwrap();

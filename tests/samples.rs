@@ -61,7 +61,7 @@ async fn a_hook_without_output_changes_nothing() {
 }
 
 #[tokio::test]
-async fn picoclaw_goes_on() {
+async fn picoclaw_continues() {
     let samples = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples/picoclaw"));
     let mut handler = json!({ "type": "wasm", "component": examples::component("do-nothing") });
     handler["intercept"] = json!(["before_llm", "after_llm", "before_tool", "after_tool", "approve_tool"]);

@@ -226,7 +226,7 @@ fn an_unreadable_request_is_settled_by_each_policy() {
 }
 
 #[test]
-fn a_slow_hook_is_answered_for_before_the_client_gives_up() {
+fn a_slow_hook_is_answered_before_the_clients_timeout() {
     let slow = |closed: bool| {
         let hook = json!({ "type": "command", "command": "sleep 30", "timeout": 60, "intercept": ["before_tool", "approve_tool"] });
         json!({ "dialect": "picoclaw", "failClosed": closed, "hooks": { "slow": hook } })
@@ -243,7 +243,7 @@ fn a_slow_hook_is_answered_for_before_the_client_gives_up() {
 }
 
 #[test]
-fn a_changed_file_takes_over_and_a_broken_one_does_not() {
+fn a_changed_file_replaces_the_old_one_unless_it_is_invalid() {
     let mut process = Process::start(&guarded(), &PATIENT);
     assert_eq!(process.ask("hook.before_tool", exec("rm -rf /"))["result"]["action"], "deny_tool");
     fs::write(process.config(), "{ broken").unwrap();
@@ -317,7 +317,7 @@ fn the_transcripts_of_three_versions_get_the_replies_they_should() {
 }
 
 #[test]
-fn a_client_that_is_gone_ends_us() {
+fn a_disconnected_client_ends_the_process() {
     let mut process = Process::start(&guarded(), &PATIENT);
     assert_eq!(process.ask("hook.hello", json!({ "version": 1 }))["result"]["ok"], true);
     let Process { mut child, stdin, stdout, folder } = process;
@@ -369,7 +369,7 @@ fn pending_requests_are_answered_at_shutdown() {
 
 /// A hook that does not end by itself counts as failed. hookbox does not wait for it.
 #[test]
-fn a_hook_that_does_not_end_does_not_keep_us() {
+fn a_hook_that_never_ends_does_not_delay_the_exit() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/processes/liar.py").canonicalize().unwrap();
     let hook = json!({ "command": ["python3", script], "intercept": ["before_tool"], "timeout": 600 });
     let mut process = Process::start(&json!({ "dialect": "picoclaw", "hooks": { "stubborn": hook } }), &PATIENT);
@@ -457,7 +457,7 @@ fn picoclaws(files: &[vectors::File]) -> impl Iterator<Item = &Vector> {
 
 /// Every suitable vector runs through one process that runs hook processes: all at the same time, in three orders.
 #[test]
-fn the_vectors_hold_in_one_process_however_they_overlap() {
+fn the_vectors_pass_in_one_process_in_any_overlap() {
     let files = vectors::all();
     let vectors: Vec<(&Vector, Vec<Value>)> =
         picoclaws(&files).filter_map(|vector| Some((vector, plain(vector)?))).collect();
@@ -523,7 +523,7 @@ const OTHERWISE: [(&str, &str); 1] = [(
 /// Every other vector runs in its own process, because it has its own configuration. The event is sent three times at
 /// once, between lines without meaning.
 #[test]
-fn the_other_vectors_hold_each_in_a_process_of_its_own() {
+fn the_other_vectors_pass_in_separate_processes() {
     let files = vectors::all();
     let others: Vec<&Vector> = picoclaws(&files).filter(|vector| plain(vector).is_none()).collect();
     for (name, why) in OTHERWISE {
@@ -593,7 +593,7 @@ fn resident(pid: u32) -> u64 {
 
 /// `./just soak` sends many more requests.
 #[test]
-fn memory_stays_as_it_is_however_many_requests_there_are() {
+fn memory_does_not_grow_with_requests() {
     let requests: u64 = std::env::var("HOOKBOX_SOAK").ok().map_or(2_000, |number| number.parse().unwrap());
     let mut process = Process::start(&guarded(), &PATIENT);
     let mut before = 0;
@@ -619,7 +619,7 @@ fn memory_stays_as_it_is_however_many_requests_there_are() {
 }
 
 #[test]
-fn a_command_of_a_hooks_own_is_described_and_answered() {
+fn a_custom_command_is_described_and_run() {
     let hooks = fs::read_to_string(examples::examples_dir().join("plugin-tool/hooks.json")).unwrap();
     let mut process = Process::laid_out(&serde_json::from_str(&hooks).unwrap(), &PATIENT, |folder| {
         fs::copy(examples::component("plugin-tool"), folder.join("plugin-tool.wasm")).unwrap();
@@ -671,7 +671,7 @@ fn a_hook_process_behind_it_serves_and_ends_with_it() {
 
 /// An approver that cannot start does not approve.
 #[test]
-fn a_hook_process_that_cannot_be_started_approves_nothing() {
+fn a_hook_process_that_does_not_start_approves_nothing() {
     for closed in [true, false] {
         let gone = json!({ "command": ["/nowhere/at/all"], "intercept": ["before_tool", "approve_tool"] });
         let config = json!({ "dialect": "picoclaw", "failClosed": closed, "hooks": { "gone": gone } });

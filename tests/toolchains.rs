@@ -151,7 +151,7 @@ fn go_errors_name_problem_and_position() {
         ),
         (
             hook(&format!("func init() {{\n\tstop.Handle(handle)\n\tpanic(\"at import\")\n}}\n\n{handler}")),
-            vec!["panic: at import", "main.go:12", "does not get through its `func init`"],
+            vec!["panic: at import", "main.go:12", "`func init` fails"],
         ),
     ] {
         let found = refused("go", "main.go", &source);
@@ -221,9 +221,9 @@ fn unsupported_rust_packages_are_reported() {
     let found = build();
     for words in [
         "could not compile `mio`",
-        "error: `mio` does not compile for a hook, in which there are no sockets",
-        "\n   who depends on it:   cargo tree --target wasm32-unknown-unknown --invert mio",
-        "`http` of hookbox_guest sends requests",
+        "error: `mio` does not compile for a hook, because hooks have no sockets",
+        "\n   dependents:   cargo tree --target wasm32-unknown-unknown --invert mio",
+        "use `http` of hookbox_guest",
     ] {
         assert!(found.contains(words), "{words}\n{found}");
     }
@@ -234,7 +234,7 @@ fn unsupported_rust_packages_are_reported() {
     let calls = hook.replace("match call.input", "unsafe { __wbindgen_describe(1) };\n        match call.input");
     fs::write(&source, format!("{calls}\n{browser}")).unwrap();
     let found = build();
-    assert!(found.contains("made for browsers") && found.contains("--invert wasm-bindgen"), "{found}");
+    assert!(found.contains("only in browsers") && found.contains("--invert wasm-bindgen"), "{found}");
 }
 
 /// The error has Go's own message and hookbox's alternative. Such a program has more data segments than a module may have.

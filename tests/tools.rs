@@ -54,7 +54,7 @@ fn missing_programs_are_reported_with_the_command_that_installs_them() {
 }
 
 #[test]
-fn nothing_is_installed_where_everything_is_there() {
+fn nothing_is_installed_if_everything_exists() {
     let (path, target) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let there = [
         ("python3", "[ \"$2\" = pip ] && [ \"$3\" = --version ]"),

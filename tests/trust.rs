@@ -117,7 +117,7 @@ fn an_untrusted_fail_closed_gate_blocks() {
 }
 
 #[test]
-fn the_callers_word_needs_no_trust() {
+fn a_file_named_by_the_caller_needs_no_trust() {
     let checkout = Checkout::marking();
     assert!(checkout.hookbox(&["run", "--config", "hooks.json"]).status.success());
     assert!(checkout.ran());
@@ -201,7 +201,7 @@ fn trust_is_shown_listed_and_revoked() {
     assert_eq!(list().lines().count(), 1);
     assert!(list().trim_end().ends_with("hooks.json   trusted"), "{}", list());
     checkout.replace_component();
-    assert!(list().contains("components have changed since"), "{}", list());
+    assert!(list().contains("changed components are not trusted"), "{}", list());
     assert!(checkout.hookbox(&["trust", "--revoke"]).status.success());
     assert_eq!(list(), "");
     checkout.hookbox(&["run"]);
@@ -512,7 +512,7 @@ fn no_other_command_starts_programs_of_a_checkout() {
 
 /// `init` runs the hooks to see that the client asks them.
 #[test]
-fn init_takes_no_configuration_of_a_checkout_that_reaches_out() {
+fn init_rejects_an_untrusted_found_configuration() {
     let checkout = Checkout::marking();
     let before = fs::read(checkout.dir.path().join("hooks.json")).unwrap();
     let init = |more: &[&str]| checkout.hookbox(&[&["init", "--yes", "--client", "claude"], more].concat());

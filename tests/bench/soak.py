@@ -24,7 +24,7 @@ if not options.honest:
 ended = threading.Event()
 counts, lock = {}, threading.Lock()
 # The kinds of hostile load. Each must have happened.
-EXPECTED = ["half-sent bodies", "refused strangers", "answers to flood", "large events", "answers that are not read", "views of the console",
+EXPECTED = ["half-sent bodies", "refused strangers", "answers to flood", "large events", "unread responses", "views of the console",
             "reloads and broken files"]
 
 
@@ -229,7 +229,7 @@ def unread():
         held.append(connection)
         connection.connect((daemon.host, daemon.port))
         connection.sendall(head.encode() + body)
-        count("answers that are not read")
+        count("unread responses")
     ended.wait(2)
     [connection.close() for connection in held]
 

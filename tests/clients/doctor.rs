@@ -48,11 +48,11 @@ fn an_installed_entry_works() {
         assert!(code == 0 && all.lines().count() == text.lines().count(), "{all}");
     }
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
-    assert_eq!(doctor(&machine, &[]), (0, "no client that hookbox knows is on this machine\n0 problems\n".into()));
+    assert_eq!(doctor(&machine, &[]), (0, "no supported client is installed on this machine\n0 problems\n".into()));
 }
 
 #[test]
-fn it_knows_when_a_client_asked() {
+fn the_time_of_the_last_event_is_known() {
     let machine = Machine::new(&guard("codex", "PreToolUse", 2));
     machine.install(&["codex"]);
     let event = json!({ "hook_event_name": "PreToolUse", "turn_id": "t", "tool_name": "Bash", "tool_input": { "command": "ls" } });
@@ -82,10 +82,10 @@ fn problems_are_reported() {
     type Edit = (&'static str, fn(&mut Value));
     let edits: [Edit; 7] = [
         ("in milliseconds", |s| s["hooks"]["BeforeTool"][0]["hooks"][0]["timeout"] = json!(30)),
-        ("waits 5 s, and the hooks may take 12 s", |s| {
+        ("waits 5 s, but the hooks may take 12 s", |s| {
             s["hooks"]["BeforeTool"][0]["hooks"][0]["timeout"] = json!(5000);
         }),
-        ("BeforeTool has hooks, and no entry", |s| {
+        ("BeforeTool has hooks, but no entry", |s| {
             let entry = s["hooks"]["BeforeTool"].take();
             s["hooks"] = json!({ "AfterTool": entry });
         }),
@@ -145,13 +145,13 @@ fn a_gate_that_is_off_is_a_problem() {
         }),
         ("claude", "cannot read", |m| fs::remove_file(m.project().join("guard.wasm")).unwrap()),
         ("claude", "every call is blocked", |m| fs::remove_file(m.project().join("guard.wasm")).unwrap()),
-        ("opencode", "line 50 is not as this version of hookbox writes it", |m| {
+        ("opencode", "line 50 differs from the plugin of this version", |m| {
             edit(m, 50, "}}}} this does not parse");
         }),
-        ("opencode", "is not as this version of hookbox writes it", |m| {
+        ("opencode", "differs from the plugin of this version", |m| {
             edit(m, 1, "// something else");
         }),
-        ("opencode", "is not as this version of hookbox writes it", |m| {
+        ("opencode", "differs from the plugin of this version", |m| {
             edit(m, 46, "const INSTALLED = {};");
         }),
         ("copilot", "Copilot does not trust", |_| ()),
@@ -194,7 +194,7 @@ fn entries_in_local_settings_are_found_and_so_are_those_above() {
     let mut command = machine.command(env!("CARGO_BIN_EXE_hookbox"));
     let output = fed(command.current_dir(machine.project().join("src/deep")).args(["doctor", "claude"]), b"");
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(has(&text, "project", "above this folder") && has(&text, "canary", "PreToolUse"), "{text}");
+    assert!(has(&text, "project", "in a parent folder") && has(&text, "canary", "PreToolUse"), "{text}");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn it_reports_the_effect_of_a_missing_hookbox() {
     let (line, _) = text.split_once(" || ").unwrap();
     fs::write(&file, format!("{line}\" }} ] }} ] }} }}")).unwrap();
     let (_, text) = doctor(&machine, &["codex"]);
-    assert!(has(&text, "note", "missing or killed the gate is open"), "{text}");
+    assert!(has(&text, "note", "missing or killed, the gate is open"), "{text}");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn a_program_with_another_name_installs_itself() {
 }
 
 #[test]
-fn existing_settings_are_kept() {
+fn existing_settings_are_preserved() {
     let lenient = "{\r\n  // mine\r\n  \"theme\": \"dark\",\r\n  \"hooks\": {\r\n    \"Stop\": [], /* empty */\r\n    \"PreToolUse\": [\r\n      { \"matcher\": \"Read\", \"hooks\": [ { \"type\": \"command\", \"command\": \"./mine.sh\" } ] },\r\n    ]\r\n  },\r\n}\r\n";
     for (client, file, event, timeout) in CLIENTS {
         if event != "PreToolUse" {
@@ -154,7 +154,7 @@ fn unreadable_settings_are_not_changed() {
         let file = machine.write("project/.claude/settings.json", text);
         let output = machine.hookbox(&["install", "claude", "--yes"]);
         assert_eq!(output.status.code(), Some(78), "{text}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("left as it is"), "{text}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("was not changed"), "{text}");
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
         fs::remove_file(file).unwrap();
     }
@@ -228,7 +228,7 @@ fn a_gate_blocks_when_hookbox_is_killed() {
 }
 
 #[test]
-fn hooks_that_were_there_move() {
+fn existing_hooks_are_moved() {
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
     let existing = json!({ "hooks": {
         "PreToolUse": [{ "matcher": "Bash", "hooks": [

@@ -50,7 +50,7 @@ fn links_with_predictable_names_are_not_followed() {
 }
 
 #[test]
-fn a_link_out_of_the_project_is_named_and_asked_about() {
+fn a_link_out_of_the_project_is_shown_and_needs_confirmation() {
     for (link, target) in [
         (".claude/settings.json", "home/.claude/settings.json"),
         (".claude/settings.json", "home/missing.json"),
@@ -100,7 +100,7 @@ fn a_link_within_the_project_is_followed_and_the_diff_names_its_target() {
 }
 
 #[test]
-fn the_users_own_link_is_followed_and_the_diff_names_its_target() {
+fn a_link_of_the_user_is_followed_and_the_diff_names_its_target() {
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
     let dotfiles = machine.write("dotfiles/settings.json", "{}\n");
     fs::create_dir_all(machine.path("home/.claude")).unwrap();

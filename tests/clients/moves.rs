@@ -57,7 +57,7 @@ fn codex_keeps_other_approvals() {
 
     // Hooks behind a removed entry move up and keep their approvals.
     let told = machine.install(&["codex", "--remove"]);
-    assert!(told.contains("2 hooks of your own move to another place"), "{told}");
+    assert!(told.contains("2 other hooks move to another position"), "{told}");
     let left = fs::read_to_string(&toml).unwrap();
     for (place, hash) in [(0, "aa"), (1, "bb")] {
         let record = format!("{}:pre_tool_use:{place}:0\"]\ntrusted_hash = \"sha256:{hash}\"", hooks.display());
@@ -67,7 +67,7 @@ fn codex_keeps_other_approvals() {
 }
 
 #[test]
-fn a_process_of_picoclaw_moves_with_its_times_and_comes_back() {
+fn a_picoclaw_process_moves_with_its_timeouts_and_back() {
     let machine = Machine::new(&json!({}));
     fs::remove_file(machine.project().join("hooks.json")).unwrap();
     let gate = json!({ "enabled": true, "transport": "stdio", "command": ["sh", "-c", "exit 0"], "intercept": ["before_tool"] });
@@ -125,7 +125,7 @@ fn picoclaws_file_has_the_version_without_which_it_is_emptied() {
 }
 
 #[test]
-fn imported_hooks_come_back() {
+fn imported_hooks_are_restored() {
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
     let ours = fs::read_to_string(machine.project().join("hooks.json")).unwrap();
     let before = json!({ "hooks": {

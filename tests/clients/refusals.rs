@@ -7,12 +7,12 @@ use serde_json::json;
 use crate::machine::{Machine, guard};
 
 #[test]
-fn a_gate_that_would_never_be_asked_is_refused() {
+fn a_gate_that_would_never_be_called_is_refused() {
     for (client, event, help) in [
         ("claude", "PreTooluse", "did you mean `PreToolUse`"),
-        ("claude", "BeforeTool", "gemini's name"),
-        ("gemini", "PreToolUse", "here it is `BeforeTool`"),
-        ("codex", "BeforeShell", "name the event as the client does"),
+        ("claude", "BeforeTool", "the name under gemini"),
+        ("gemini", "PreToolUse", "here the name is `BeforeTool`"),
+        ("codex", "BeforeShell", "use the client's name of the event"),
         ("copilot", "preToolUze", "did you mean `preToolUse`"),
         ("opencode", "PreToolUses", "did you mean `PreToolUse`"),
     ] {
@@ -29,7 +29,7 @@ fn a_gate_that_would_never_be_asked_is_refused() {
     assert_eq!(output.status.code(), Some(78), "{output:?}");
     // New events of Claude Code are accepted, and problems are only reported without `failClosed`.
     let machine = Machine::new(&guard("claude", "WorktreeCreate", 2));
-    assert!(machine.install(&["claude"]).contains("no event WorktreeCreate is known"));
+    assert!(machine.install(&["claude"]).contains("unknown event WorktreeCreate"));
     let mut config = guard("claude", "PreTooluse", 2);
     config["failClosed"] = false.into();
     let told = Machine::new(&config).install(&["claude"]);

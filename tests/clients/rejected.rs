@@ -77,7 +77,7 @@ fn a_form_that_the_client_does_not_read_is_refused_and_reported() {
 }
 
 #[test]
-fn a_switch_in_a_file_that_the_client_does_not_read_switches_nothing() {
+fn a_switch_in_a_file_that_the_client_does_not_read_has_no_effect() {
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
     machine.install(&["claude"]);
     machine.write("project/.claude/settings.local.json", "{ /* mine */ \"disableAllHooks\": true }");
@@ -122,7 +122,7 @@ fn program(machine: &Machine, name: &str, script: &str) {
 
 /// The stub prints what `claude doctor` 2.1.330 printed, for other reasons and files.
 #[test]
-fn claude_code_itself_is_asked_about_its_settings() {
+fn claude_code_checks_its_settings() {
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
     let file = machine.project().join(".claude/settings.json");
     let says = |items: &[String]| {
@@ -150,7 +150,7 @@ fn claude_code_itself_is_asked_about_its_settings() {
 
 /// The stub answers as `codex app-server` 0.169.0 does for a file that it cannot parse.
 #[test]
-fn the_reason_of_codex_is_told() {
+fn the_reason_of_codex_is_shown() {
     let machine = Machine::new(&guard("codex", "PreToolUse", 2));
     let script = r#"#!/bin/sh
 read _; echo '{"id":1,"result":{}}'; read _; read _
@@ -177,7 +177,7 @@ fn a_gate_that_denies_a_harmless_call_is_a_problem() {
 }
 
 #[test]
-fn empty_files_come_back_and_nothing_of_hookbox_stays() {
+fn removal_restores_empty_files_and_leaves_nothing() {
     for (client, file, event, timeout) in CLIENTS {
         for existing in ["", "\n\n", "// nothing yet\n"] {
             if existing.starts_with('/') && !["codebuddy", "gemini"].contains(&client) {

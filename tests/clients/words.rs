@@ -75,7 +75,7 @@ fn a_failure_counts_as_it_does_for_the_client_of_the_file() {
 }
 
 #[test]
-fn a_matcher_takes_the_tool_under_every_name() {
+fn a_matcher_matches_the_tool_under_every_name() {
     for (dialect, event, matcher) in [
         ("claude", "PreToolUse", "Bash"),
         ("gemini", "BeforeTool", "run_shell_command"),

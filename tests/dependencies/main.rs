@@ -163,7 +163,7 @@ fn no_dialect_imports_another() {
 }
 
 #[test]
-fn anyhow_is_for_the_command_line_only() {
+fn only_the_command_line_uses_anyhow() {
     for (name, needed) in dependencies() {
         let may = ["hookbox-cli", "hookbox-bindings"].contains(&name.as_str());
         let public = LAYERS.concat().contains(&name.as_str());

@@ -115,7 +115,7 @@ hostile! {
         => Fails(Timeout, "timeout");
     polling_nothing: sleeping("(call $poll (i32.const 4096) (i32.const 0) (i32.const 8192))") => Fails(Trap, "empty poll list");
     polling_one_thing_a_thousand_times: polling_it(1000).until(50) => Fails(Timeout, "timeout");
-    polling_one_thing_a_million_times: polling_it(1_000_000).until(50) => Fails(OutputTooLarge, "handed more");
+    polling_one_thing_a_million_times: polling_it(1_000_000).until(50) => Fails(OutputTooLarge, "passed more");
     polling_one_thing_more_often_than_can_be_held: polling_it(2000).until(50) => Fails(Trap, "handle limit");
     polling_what_is_none: sleeping("(call $block (i32.const 77))") => Fails(Trap, "unknown handle index 77");
     pollables_without_end: sleeping(&format!("(loop $again (drop {HOUR}) (br $again))")) => Fails(OutOfMemory, "more than 1024");

@@ -34,7 +34,7 @@ const EVEN_AND_ODD: &str = "
 hostile! {
     a_loop_uses_up_its_fuel: gate(SPIN, "").limits(Limits { fuel: 1_000_000, ..Limits::default() })
         => Fails(OutOfFuel, "used up its 1000000 units of fuel");
-    a_loop_with_fuel_uses_up_its_time: gate(SPIN, "").until(50) => Fails(Timeout, "did not answer within its timeout");
+    a_loop_with_fuel_uses_up_its_time: gate(SPIN, "").until(50) => Fails(Timeout, "did not return within its timeout");
     a_loop_of_calls_uses_up_its_fuel: gate("(loop $again (call $f) (br $again))", "(func $f)")
         => Fails(OutOfFuel, "fuel");
     a_loop_of_calls_uses_up_its_time: gate("(loop $again (call $f) (br $again))", "(func $f)").until(50)
@@ -44,7 +44,7 @@ hostile! {
             (local.tee $i (i64.add (local.get $i) (i64.const 1))))))", "").until(50)
         => Fails(Timeout, "timeout");
     a_loop_in_every_event_is_the_same: handling(hookbox::EventKind::Stop, SPIN, "").until(50) => Fails(Timeout, "timeout");
-    recursion: gate("(call $f)", "(func $f (call $f) (call $f))") => Fails(StackOverflow, "too deeply");
+    recursion: gate("(call $f)", "(func $f (call $f) (call $f))") => Fails(StackOverflow, "too deep");
     recursion_with_large_frames: gate(
         "(call $f (i64.const 1))",
         "(func $f (param i64) (result)
@@ -52,11 +52,11 @@ hostile! {
             (local.set $a (i64x2.splat (local.get 0)))
             (call $f (i64.add (local.get 0) (i64.const 1)))
             (drop (i64x2.add (local.get $a) (local.get $b))) (call $f (local.get 0)))")
-        => Fails(StackOverflow, "too deeply");
+        => Fails(StackOverflow, "too deep");
     mutual_recursion_through_a_table: gate("(call_indirect (type $step) (i32.const 0) (i32.const 0))", EVEN_AND_ODD)
-        => Fails(StackOverflow, "too deeply");
+        => Fails(StackOverflow, "too deep");
     recursion_in_a_start_function: gate("", "(func $f (call $f) (call $f)) (start $f)")
-        => Fails(StackOverflow, "too deeply");
+        => Fails(StackOverflow, "too deep");
     a_start_function_that_never_ends: start(SPIN).until(50) => Fails(Timeout, "timeout");
     a_start_function_that_uses_up_the_fuel: start(SPIN) => Fails(OutOfFuel, "fuel");
     a_start_function_that_traps: start("(unreachable)") => Fails(Trap, "gave up");

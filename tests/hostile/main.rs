@@ -22,7 +22,7 @@ mod tenants;
 
 /// There are at least 60 guests, each with the exact fault that it must end in.
 #[test]
-fn there_are_enough_of_them() {
+fn the_corpus_has_enough_cases() {
     let all = [
         abi::NAMES,
         answers::NAMES,

@@ -30,7 +30,7 @@ hostile! {
     memory_more_than_there_is: gate("(drop (memory.grow (i32.const -1)))", "") => Fails(OutOfMemory, "memory");
     memory_to_begin_with: initial_memory(1025) => Fails(OutOfMemory, "the limit is 64 MiB");
     /// The initial size exceeds the highest possible limit.
-    memory_to_begin_with_beyond_every_limit: initial_memory(65536) => Refused("Memory", "begins with 4096 MiB");
+    memory_to_begin_with_beyond_every_limit: initial_memory(65536) => Refused("Memory", "starts with 4096 MiB");
     memory_in_realloc: greedy_realloc(16) => Fails(OutOfMemory, "the limit is 64 MiB");
     growing_by_nothing_without_end: gate("(loop $again (drop (memory.grow (i32.const 0))) (br $again))", "").until(50)
         => Fails(Timeout, "timeout");

@@ -145,7 +145,7 @@ hostile_tests! {
             assert!(!opens(path, writes("data"), folder.path()).await, "{path}");
         }
     }
-    async fn a_symlink_of_its_own_out_of_the_granted_folder() {
+    async fn a_symlink_that_the_guest_made_out_of_the_granted_folder() {
         let folder = folder();
         let symlink = "(call $symlink (local.get $dir) (i32.const 4096) (i32.const 11) (i32.const 4096) (i32.const 4)
             (i32.const 8192))";

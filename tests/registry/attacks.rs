@@ -36,7 +36,7 @@ fn recorded(setup: &Setup) -> Option<String> {
 }
 
 #[test]
-fn a_publisher_that_only_the_lock_names_counts_for_nothing() {
+fn a_publisher_that_only_the_lock_names_is_ignored() {
     let setup = Setup::new(&silent(1));
     setup.does(&["lock"]);
     assert_eq!(recorded(&setup), None);
@@ -160,7 +160,7 @@ fn kills_at_any_moment_leave_a_lock_that_can_be_used() {
 }
 
 #[test]
-fn approvals_that_a_power_failure_emptied_approve_nothing_and_are_given_again() {
+fn emptied_approvals_approve_nothing_and_can_be_repeated() {
     let setup = Setup::new(&silent(1));
     setup.does(&["lock"]);
     for broken in ["", "{", "\0\0\0\0"] {
@@ -231,7 +231,7 @@ fn a_link_in_place_of_the_lock_is_not_followed() {
 }
 
 #[test]
-fn everything_but_asking_for_something_new_works_offline() {
+fn everything_except_new_references_works_offline() {
     let mut setup = Setup::new(&silent(1));
     let [(key, public), _] = keys(setup.home.path());
     setup.policy(&json!({ "keys": [public] }), &json!({}));
@@ -268,7 +268,7 @@ fn everything_but_asking_for_something_new_works_offline() {
     let reference = setup.reference();
     for command in [&["update"][..], &["info", &reference], &["pull", &reference], &["digest", &reference]] {
         let told = setup.ends(83, command);
-        assert!(told.contains("does not answer"), "{told}");
+        assert!(told.contains("does not respond"), "{told}");
     }
 }
 

@@ -43,7 +43,7 @@ fn configuration(setup: &Setup, dialect: &str, event: &str) -> Value {
 }
 
 #[test]
-fn every_client_shows_what_a_hostile_update_asks_for() {
+fn every_client_shows_the_permissions_of_a_hostile_update() {
     let setup = Setup::new(&silent(1));
     let [(key, public), _] = keys(setup.home.path());
     setup.policy(&json!({ "keys": [public] }), &json!({}));

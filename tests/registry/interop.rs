@@ -142,7 +142,7 @@ fn a_signature_that_cosign_made_with_a_key_is_verified() {
 }
 
 #[test]
-fn what_wkg_pushed_is_pulled_and_locked() {
+fn artifacts_of_wkg_are_pulled_and_locked() {
     let (setup, _) = replayed("wkg.json");
     setup.does(&["lock"]);
     passed(&setup.run());
@@ -228,7 +228,7 @@ fn cosign_and_hookbox_verify_each_other_with_keys() {
 
 #[test]
 #[ignore = "needs cosign: ./just interop"]
-fn an_attestation_of_something_else_is_no_signature() {
+fn an_attestation_of_something_else_is_not_a_signature() {
     let setup = Setup::new(&silent(1));
     let home = setup.home.path();
     done(tool("cosign").arg("generate-key-pair").current_dir(home));
@@ -250,7 +250,7 @@ fn an_attestation_of_something_else_is_no_signature() {
 
 #[test]
 #[ignore = "needs wkg: ./just interop"]
-fn wkg_and_hookbox_pull_what_the_other_pushed() {
+fn wkg_and_hookbox_pull_each_others_artifacts() {
     let setup = Setup::new(&silent(2));
     let (pushed, pulled) = (setup.home.path().join("pushed.wasm"), setup.home.path().join("pulled.wasm"));
     fs::write(&pushed, silent(1)).unwrap();

@@ -262,7 +262,7 @@ fn a_private_registry_needs_permission() {
     let setup = Setup::new(&silent(1));
     fs::remove_file(setup.home.path().join("hookbox/registries.json")).unwrap();
     let told = setup.ends(83, &["lock"]);
-    assert!(told.contains("may not be reached") && told.contains("registries.json"), "{told}");
+    assert!(told.contains("are not allowed") && told.contains("registries.json"), "{told}");
     assert!(!setup.lock_file().exists());
     // The user names the reference on the command line.
     setup.does(&["info", &setup.reference()]);
@@ -324,7 +324,7 @@ fn the_cache_lists_unlocked_components() {
 }
 
 #[test]
-fn one_file_takes_a_lock_to_a_machine_without_a_network() {
+fn one_file_transfers_a_lock_to_an_offline_machine() {
     let mut setup = Setup::new(&silent(1));
     setup.does(&["lock"]);
     setup.does(&["save", "hooks.tar"]);
@@ -360,7 +360,7 @@ fn one_file_takes_a_lock_to_a_machine_without_a_network() {
 
 /// A checkout may have links in the place of files that commands make.
 #[test]
-fn what_is_made_goes_through_no_link() {
+fn new_files_are_not_written_through_links() {
     let setup = Setup::new(&guard());
     let bashrc = setup.home.path().join(".bashrc");
     fs::write(&bashrc, "mine").unwrap();

@@ -85,7 +85,7 @@ fn revoked_components_do_not_run() {
 }
 
 #[test]
-fn a_policy_that_makes_no_sense_is_an_error() {
+fn an_inconsistent_policy_is_an_error() {
     let setup = Setup::new(&silent(1));
     for policy in
         [json!({ "mode": "require" }), json!({ "keys": ["no-such-file.pub"] }), json!({ "keys": ["-----BEGIN X"] })]

@@ -213,7 +213,7 @@ fn hooks_of(files: &Files) -> Value {
 }
 
 #[tokio::test]
-async fn the_answer_is_there_before_the_client_gives_up() {
+async fn the_verdict_arrives_before_the_clients_timeout() {
     let files = endless(false);
     let mut both = with_guard(hooks_of(&files));
     both["hooks"]["PreToolUse"][1]["hooks"][0]["onTimeout"] = "ignore".into();
@@ -330,7 +330,7 @@ async fn a_verdict_is_in_a_header_too() {
 /// A request as Claude Code 2.1.197 sent it for a `type: "http"` hook with the headers of docs/use/claude-code.md. Only
 /// the names of folders and sessions are changed.
 #[tokio::test]
-async fn claude_codes_own_request_is_answered() {
+async fn a_request_of_claude_code_is_answered() {
     let daemon = Files::new().start();
     let body = concat!(
         r#"{"session_id":"b775b177-4fd8-40f1-a9af-8b5c6cd81c0f","transcript_path":"/home/dev/.claude/projects/-home-dev-"#,

@@ -22,7 +22,7 @@ fn told(output: &Output) -> Value {
 }
 
 #[test]
-fn the_daemon_judges() {
+fn the_daemon_decides() {
     let files = Files::new();
     files.settings(json!({ "listen": ["127.0.0.1:0", "unix:hookbox.sock"] }));
     let daemon = Daemon::start(files);
@@ -117,7 +117,7 @@ fn interim_responses_without_end_are_a_failure_in_time() {
 }
 
 #[test]
-fn a_problem_is_no_reason_to_go_on() {
+fn a_problem_is_not_a_verdict() {
     for verdict in ["nothing", "allow"] {
         let answer = format!(
             "HTTP/1.1 200 OK\r\nhookbox-verdict: {verdict}\r\nhookbox-problem: busy\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}"
@@ -131,7 +131,7 @@ fn a_problem_is_no_reason_to_go_on() {
 
 /// The state that `run` keeps for a user is also kept for verdicts of the daemon.
 #[test]
-fn state_is_kept_with_connect_too() {
+fn state_works_with_connect() {
     let files = Files::new();
     let keep_going = json!({ "type": "command", "command": "echo 'not yet' >&2; exit 2" });
     let mut tenant = crate::daemon::tenant("acme");
@@ -192,7 +192,7 @@ fn nobody(folder: &Path) -> String {
 }
 
 #[test]
-fn when_it_is_away_a_named_file_judges() {
+fn a_named_file_decides_if_the_daemon_is_unreachable() {
     let files = Files::new();
     let config = files.path("tenants/acme-hooks.json");
     let output = run(&nobody(&files.path("")), &bash("rm -rf /"), &["--config", config.to_str().unwrap()]);
@@ -256,7 +256,7 @@ fn answering(verdicts: &[&str], more: &str, body: &[u8]) -> &'static [u8] {
 }
 
 #[test]
-fn header_and_body_have_to_say_the_same() {
+fn header_and_body_must_agree() {
     let decides = |word: &str| {
         json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": word } }).to_string()
     };

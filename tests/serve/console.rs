@@ -53,7 +53,7 @@ fn ids(text: &str, tenant: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn ids_tell_an_owner_nothing_about_other_tenants() {
+async fn ids_reveal_nothing_about_other_tenants() {
     let files = operated();
     files.write("tenants/other.json", &tenant("other"));
     files.write("tenants/other-hooks.json", &hooks("guard.wasm"));
@@ -80,7 +80,7 @@ async fn ids_tell_an_owner_nothing_about_other_tenants() {
 
 /// The views of many hooks take long to make.
 #[tokio::test]
-async fn an_owner_who_reloads_without_end_delays_no_neighbour() {
+async fn an_owner_who_reloads_constantly_delays_no_neighbour() {
     let files = operated();
     files.write("tenants/busy.json", &tenant("busy"));
     let hook = |n| json!({ "type": "wasm", "component": "guard.wasm", "name": format!("hook {n}") });
@@ -153,7 +153,7 @@ async fn only_a_token_in_a_header_opens_it() {
 }
 
 #[tokio::test]
-async fn verdicts_come_as_they_are_made_and_go_on_where_they_were() {
+async fn the_stream_is_live_and_resumes() {
     let daemon = operated().start();
     daemon.verdict("acme", bash("ls")).await;
     daemon.verdict("acme", bash("rm -rf /")).await;

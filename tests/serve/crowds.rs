@@ -131,7 +131,7 @@ async fn half_sent_bodies_keep_no_neighbour_out() {
 }
 
 #[tokio::test]
-async fn the_memory_of_bodies_has_a_bound() {
+async fn the_memory_of_bodies_is_limited() {
     let files = two(json!({ "bodyMemoryMiB": 32, "timeout": 600 }), json!({ "bodyMemoryMiB": 16 }));
     let mut daemon = files.start();
     daemon.client = fresh();
@@ -169,7 +169,7 @@ async fn the_memory_of_bodies_has_a_bound() {
 }
 
 #[tokio::test]
-async fn a_body_larger_than_the_tenants_memory_comes_alone() {
+async fn a_body_larger_than_the_tenants_memory_is_read_alone() {
     let files = two(json!({ "bodyMemoryMiB": 1 }), json!({ "bodyMemoryMiB": 0 }));
     let daemon = files.start();
     assert!(denies(&daemon.verdict("greedy", large(6)).await));
@@ -205,7 +205,7 @@ async fn a_body_waits_for_memory_before_continue() {
 }
 
 #[tokio::test]
-async fn answers_that_nobody_reads_have_a_bound() {
+async fn unread_responses_are_limited() {
     let files = two(json!({ "timeout": 3 }), json!({ "bodyMemoryMiB": 16, "queue": 1000 }));
     // A reason of 1 MB, each byte of which is six in JSON.
     let reason = "(drop (memory.grow (i32.const 16)))

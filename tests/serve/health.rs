@@ -35,11 +35,11 @@ async fn a_daemon_is_ready_until_it_ends() {
     daemon.signal("TERM");
     daemon.ends();
     let (code, said) = health(&daemon.files);
-    assert!(code == Some(1) && said.contains("does not answer"), "{code:?} {said}");
+    assert!(code == Some(1) && said.contains("does not respond"), "{code:?} {said}");
 }
 
 #[tokio::test]
-async fn a_socket_and_an_address_of_its_own_are_asked() {
+async fn sockets_and_separate_addresses_are_queried() {
     let files = Files::new();
     files.settings(json!({ "listen": "unix:hookbox.sock" }));
     becomes_ready(&settled(files, |_| json!({ "listen": "unix:hookbox.sock" }))).await;
@@ -52,12 +52,12 @@ async fn a_socket_and_an_address_of_its_own_are_asked() {
     );
     becomes_ready(&daemon).await;
     daemon.files.settings(json!({ "listen": daemon.addresses[0], "insecure": true }));
-    assert!(health(&daemon.files).1.contains("`/readyz` is at `admin` alone"));
+    assert!(health(&daemon.files).1.contains("only `admin` serves `/readyz`"));
 }
 
 /// The certificate has another name than the address.
 #[tokio::test]
-async fn a_daemon_behind_tls_is_asked_by_its_address() {
+async fn a_daemon_behind_tls_is_queried_by_its_address() {
     let files = tls::encrypted();
     let pem = json!({ "certificate": "certificate.pem", "key": "key.pem" });
     files.settings(json!({ "listen": "0.0.0.0:0", "admin": "0.0.0.0:0", "tls": pem }));

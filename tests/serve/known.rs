@@ -238,7 +238,7 @@ async fn a_missing_tenant_is_blocked_or_unavailable_then_unknown() {
 }
 
 #[tokio::test]
-async fn placeholders_are_no_tokens() {
+async fn placeholders_are_not_tokens() {
     let files = Files::new();
     let examples = [
         "sha256:0000000000000000000000000000000000000000000000000000000000000000",

@@ -94,7 +94,7 @@ fn limit_files(daemon: &Daemon, bytes: Option<u64>) {
 }
 
 #[tokio::test]
-async fn records_on_a_full_disk_are_counted_and_go_on_later() {
+async fn lost_records_on_a_full_disk_are_counted() {
     let files = Files::new();
     files.settings(json!({ "records": "records.jsonl" }));
     let daemon = files.start();

@@ -66,7 +66,7 @@ async fn locked_components_are_fetched_once_per_tenant() {
         fs::copy(of("acme"), of("beta")).unwrap();
     }
     daemon.files.write("tenants/beta.json", &tenant_in_folder("beta"));
-    daemon.until("refused", async || daemon.log().contains("does not answer")).await;
+    daemon.until("refused", async || daemon.log().contains("does not respond")).await;
     assert!(denies(&daemon.verdict("beta", bash("ls")).await));
 }
 
@@ -93,12 +93,12 @@ async fn a_changed_lock_is_loaded_and_an_invalid_one_is_not() {
 async fn a_tenant_reaches_no_host_that_the_operator_did_not_name() {
     let registry = Registry::start();
     for (settings, why) in [
-        (json!({}), "takes no hooks from registries"),
+        (json!({}), "does not allow hooks from registries"),
         (
             json!({ "registries": { "hosts": { "registry.example": {} }, "folder": "fetched" } }),
             "not one of the registries",
         ),
-        (json!({ "registries": { "hosts": { &registry.host: {} }, "folder": "fetched" } }), "may not be reached"),
+        (json!({ "registries": { "hosts": { &registry.host: {} }, "folder": "fetched" } }), "are not allowed"),
     ] {
         let files = files(&registry);
         files.settings(settings);
@@ -149,7 +149,7 @@ async fn credentials_of_a_tenant_start_no_helper_and_are_not_a_neighbours() {
     daemon.files.write("docker.json", &json!({ "auths": {} }));
     fs::remove_file(&own).unwrap();
     std::os::unix::fs::symlink("../../docker.json", &own).unwrap();
-    daemon.until("refused", async || daemon.log().contains("it leads out of the folder")).await;
+    daemon.until("refused", async || daemon.log().contains("it is outside of the allowed folder")).await;
     // A secret that is written wrong is not quoted.
     fs::remove_file(&own).unwrap();
     daemon.files.write("tenants/acme/docker.json", &json!({ "auths": { "x": "user:secret" } }));

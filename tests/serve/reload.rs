@@ -46,7 +46,7 @@ async fn a_change_of_any_file_is_taken() {
 }
 
 #[tokio::test]
-async fn tenants_come_and_go() {
+async fn tenants_are_added_and_removed() {
     let daemon = Files::new().start();
     daemon.files.write("tenants/late-hooks.json", &hooks("late.wasm"));
     daemon.files.component("late.wasm", "env-file-protector");
@@ -91,7 +91,7 @@ async fn a_broken_file_is_refused_and_the_old_one_serves() {
         daemon.files.write("tenants/acme-hooks.json", &hooks("guard.wasm"));
         daemon.until("accepted", async || readyz(&daemon).await.1["refused"] == json!({})).await;
     }
-    assert!(daemon.log().contains("is refused; what was loaded before goes on"), "{}", daemon.log());
+    assert!(daemon.log().contains("is refused; the previous state stays in use"), "{}", daemon.log());
     assert_eq!(metric(&daemon, r#"hookbox_tenant_loads_total{tenant="acme",result="refused"}"#).await, 3.0);
 }
 

@@ -75,7 +75,7 @@ async fn metrics_tell_where_compiled_components_came_from() {
 }
 
 #[tokio::test]
-async fn beyond_loopback_the_three_paths_have_a_listener_of_their_own() {
+async fn beyond_loopback_admin_paths_need_a_separate_listener() {
     let files = Files::new();
     files.settings(json!({ "listen": "0.0.0.0:0", "insecure": true, "admin": "127.0.0.1:0" }));
     let daemon = files.start();
@@ -90,7 +90,7 @@ async fn beyond_loopback_the_three_paths_have_a_listener_of_their_own() {
 }
 
 #[tokio::test]
-async fn the_log_is_json_where_that_is_asked_for() {
+async fn the_log_is_json_if_configured() {
     let files = Files::new();
     files.settings(json!({ "log": "json" }));
     files.write_text("tenants/bad.json", "\u{202e}{");
@@ -200,7 +200,7 @@ async fn a_name_that_is_too_long_is_an_error() {
     let daemon = files.start();
     daemon.until("refused", async || daemon.log().contains("is refused")).await;
     let log = daemon.log();
-    assert!(log.contains("the hook's name has 4194304 characters, and may have 200"), "{}", &log[..2000]);
+    assert!(log.contains("the hook's name has 4194304 characters, but at most 200 are allowed"), "{}", &log[..2000]);
     assert!(log.len() < 10_000, "{}", log.len());
     daemon.files.write("tenants/acme-hooks.json", &named(1, |_| "é".repeat(200)));
     daemon.until("loaded", async || daemon.log().contains("is loaded")).await;

@@ -91,7 +91,7 @@ async fn two_daemons_count_exactly() {
 }
 
 #[tokio::test]
-async fn when_the_store_is_away_only_hooks_that_need_it_fail() {
+async fn only_hooks_with_state_fail_if_the_store_is_unreachable() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());
     let daemon = limited(&server.url(), 1000);
@@ -227,7 +227,7 @@ async fn bytes_are_bounded(store: &dyn Store) {
 }
 
 #[tokio::test]
-async fn a_hook_has_no_more_room_than_its_tenant() {
+async fn a_hooks_state_is_limited_by_its_tenants() {
     let files = Files::new();
     files.component("limit.wasm", "rate-limit");
     files.write("tenants/acme.json", &with_state("acme", json!({ "stateKiB": 0 })));

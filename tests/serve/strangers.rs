@@ -213,7 +213,7 @@ fn beyond_loopback_admin_too_is_encrypted_or_allowed() {
     files.settings(json!({ "admin": "0.0.0.0:0" }));
     let output = files.command().output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("`0.0.0.0:0` is reached from beyond this machine"), "{said}");
+    assert!(!output.status.success() && said.contains("`0.0.0.0:0` is reachable from other machines"), "{said}");
     files.settings(json!({ "hosts": ["http://hooks.example.com"] }));
     let output = files.command().output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::daemon::{Daemon, Files, bash, closed, denies, hash, hooks, problem, tenant, token};
 
 #[tokio::test]
-async fn only_the_tenants_own_token_opens_it() {
+async fn only_the_tenants_token_is_accepted() {
     let files = Files::new();
     files.write("tenants/other.json", &tenant("other"));
     files.write("tenants/other-hooks.json", &hooks("guard.wasm"));
@@ -57,7 +57,7 @@ fn refused(settings: Value) -> String {
 }
 
 #[test]
-fn beyond_loopback_it_needs_tls_or_a_word() {
+fn beyond_loopback_it_needs_tls_or_insecure() {
     for open in [json!("0.0.0.0:0"), json!(["127.0.0.1:0", "[::]:0"])] {
         let said = refused(json!({ "listen": open }));
         assert!(said.contains("insecure") && said.contains("certificate"), "{said}");
@@ -76,7 +76,7 @@ fn a_mistake_in_the_settings_is_shown_with_its_line() {
 }
 
 #[tokio::test]
-async fn one_tenants_mistake_is_its_own() {
+async fn one_tenants_error_does_not_affect_others() {
     let files = Files::new();
     // Settings that a tenant's hooks file must not have, and a tenant's file that is invalid.
     for (name, hooks) in [
@@ -161,7 +161,7 @@ async fn an_ignored_hook_that_cannot_be_loaded_leaves_the_tenant_its_others() {
 }
 
 #[test]
-fn a_new_token_comes_with_its_hash() {
+fn a_new_token_is_printed_with_its_hash() {
     let hookbox = || std::process::Command::new(env!("CARGO_BIN_EXE_hookbox"));
     let printed = String::from_utf8(hookbox().arg("token").output().unwrap().stdout).unwrap();
     let (secret, hash) = printed.trim().split_once('\n').unwrap();

@@ -101,7 +101,7 @@ async fn a_pipe_in_place_of_a_certificate_or_key_is_refused() {
 }
 
 #[test]
-fn without_its_files_it_does_not_start() {
+fn it_does_not_start_without_its_files() {
     for missing in ["certificate.pem", "key.pem"] {
         let files = encrypted();
         fs::remove_file(files.path(missing)).unwrap();

@@ -73,11 +73,11 @@ async fn top_prints_once_without_a_terminal() {
     let (code, out, _) = once("acme");
     assert!(code == Some(0) && out.contains("acme") && !out.contains("other"), "{out}");
     let (code, out, error) = once("nobody");
-    assert!(code != Some(0) && out.is_empty() && error.contains("does not know the token"), "{code:?} {error}");
+    assert!(code != Some(0) && out.is_empty() && error.contains("rejects the token"), "{code:?} {error}");
 }
 
 #[tokio::test]
-async fn top_leaves_the_terminal_as_it_was() {
+async fn top_restores_the_terminal() {
     let daemon = operated();
     daemon.verdict("acme", bash("ls")).await;
     for end in ["q", "\u{3}", "SIGTERM", "SIGHUP"] {

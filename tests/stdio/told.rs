@@ -33,7 +33,7 @@ fn each_failed_hook_is_a_line_on_stderr() {
 }
 
 #[test]
-fn diagnostics_say_as_much_as_they_are_asked_to() {
+fn diagnostics_follow_their_level() {
     let human = told(&["--diagnostics", "human"]);
     assert!(human.iter().any(|line| line.starts_with("hookbox: hook.before_tool under picoclaw: deny")), "{human:?}");
     let json = told(&["--diagnostics", "json"]);

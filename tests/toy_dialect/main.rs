@@ -31,7 +31,7 @@ async fn a_command_speaks_it() {
 }
 
 #[tokio::test]
-async fn a_callback_speaks_it_and_comes_after_the_configuration() {
+async fn a_callback_speaks_the_dialect_and_runs_after_configured_hooks() {
     let config = json!({ "failClosed": true, "hooks": { "run": [
         { "type": "command", "command": r#"echo '{"go":false,"why":"configured"}'"#, "matcher": "rm" },
     ] } });

@@ -85,7 +85,7 @@ test("a verdict has a link that can be shared, and is a case for `hookbox test`"
   await page.goto(shared);
   await page.getByRole("article").getByText("Decided by").waitFor();
   await page.goto(`${daemon.base}/ui#/verdict/0-1`);
-  await page.getByRole("alert").filter({ hasText: "not kept any more" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "no longer available" }).waitFor();
   // The browser reports the 404 itself.
   assert.deepEqual(wrong.filter((line) => !line.includes("404")), []);
   await close();

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::error::{Code, Error};
 
-/// The reason of a refusal without one of its own.
+/// The default reason of a refusal.
 const DENIED: &str = "denied by a hook";
 
-/// The effect of a response on an action. Both fields are empty if the action may go on as it is.
+/// The effect of a response on an action. Both fields are empty if the action may continue unchanged.
 ///
 /// A program that cannot replace the value obeys `refusal` alone. One that can uses `replacement` if there is one, and otherwise
 /// obeys `refusal`.
@@ -43,15 +43,15 @@ impl Effect {
         }
         if output.decision_kind() >= Some(DecisionKind::Ask) {
             let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-            return Self::refused(format!("this call needs a person's approval, which cannot be given here{reason}"));
+            return Self::refused(format!("this call needs a person's approval, which is not possible here{reason}"));
         }
         if output.updated_tool.is_some() {
-            return Self::refused("a hook replaces this call by another one, which cannot be done here".to_owned());
+            return Self::refused("a hook replaces this call by another one, which is not supported here".to_owned());
         }
         match &output.updated {
             Some(value) => Self {
                 replacement: Some(Replacement { value: value.clone() }),
-                refusal: Some("a hook rewrites this call, which cannot be done here".to_owned()),
+                refusal: Some("a hook rewrites this call, which is not supported here".to_owned()),
             },
             None => Self::default(),
         }

@@ -47,7 +47,7 @@ impl HostHook {
             let answer = ask(event.to_string());
             async move {
                 let text = answer.await?;
-                serde_json::from_str(&text).map_err(|error| format!("its answer is not JSON: {error}"))
+                serde_json::from_str(&text).map_err(|error| format!("its response is not JSON: {error}"))
             }
         })
     }

@@ -1,7 +1,7 @@
 //! The surface that the packages for Node.js and Python wrap: open a runtime, load a hook set, decide, check, explain, close.
 //!
 //! Options are JSON in the words of the configuration file, and events are bytes, so that both packages have the same rules and the
-//! same messages. A package adds types and idiom, and no rule of its own.
+//! same messages. A package adds types and idiomatic calls, but no rules.
 
 mod check;
 mod effect;

@@ -16,7 +16,7 @@ use crate::error::{Code, Error};
 pub struct RuntimeOptions {
     /// Compile components in this process, which a hostile component can exhaust.
     pub compile_in_process: bool,
-    /// Limits of compiling one component in a process of its own.
+    /// Limits of compiling one component in a separate process.
     pub compile_limits: CompileLimits,
     /// The folder of compiled components. Default: the user's cache folder.
     pub cache_dir: Option<PathBuf>,
@@ -63,7 +63,7 @@ pub enum Source {
 /// The name of a configuration without a file, in messages. No file has this name.
 const NO_FILE: &str = "<configuration>";
 
-/// Reads an options object; the empty text stands for `{}`.
+/// Reads an options object; an empty text means `{}`.
 pub(crate) fn parse<T: DeserializeOwned + Default>(what: &str, text: &str) -> Result<T, Error> {
     if text.is_empty() {
         return Ok(T::default());
@@ -77,7 +77,7 @@ pub(crate) fn parse<T: DeserializeOwned + Default>(what: &str, text: &str) -> Re
 }
 
 impl RuntimeOptions {
-    /// Reads the options from JSON; the empty text stands for `{}`.
+    /// Reads the options from JSON; an empty text means `{}`.
     ///
     /// # Errors
     /// [`Code::Options`]
@@ -87,7 +87,7 @@ impl RuntimeOptions {
 }
 
 impl LoadOptions {
-    /// Reads the options from JSON; the empty text stands for `{}`.
+    /// Reads the options from JSON; an empty text means `{}`.
     ///
     /// # Errors
     /// [`Code::Options`]

@@ -89,7 +89,7 @@ impl Runtime {
     }
 }
 
-/// The path of the compiler, if it is there.
+/// The path of the compiler, if it exists.
 fn found(compiler: Option<PathBuf>) -> Result<PathBuf, Error> {
     let missing = |place: String| {
         let message = format!(

@@ -142,11 +142,11 @@ fn an_effect_is_a_replacement_or_a_refusal() {
     };
     let refused = |reason: &str| Effect { replacement: None, refusal: Some(reason.to_owned()) };
     let asked =
-        |reason: &str| refused(&format!("this call needs a person's approval, which cannot be given here{reason}"));
+        |reason: &str| refused(&format!("this call needs a person's approval, which is not possible here{reason}"));
     let input = json!({ "command": "ls -l" });
     let replaced = Effect {
         replacement: Some(Replacement { value: input.clone() }),
-        refusal: Some("a hook rewrites this call, which cannot be done here".to_owned()),
+        refusal: Some("a hook rewrites this call, which is not supported here".to_owned()),
     };
     for (output, expected) in [
         (Value::Null, Effect::default()),
@@ -199,7 +199,7 @@ fn a_missing_compiler_is_an_error() {
 }
 
 #[test]
-fn codes_are_words_of_their_own() {
+fn error_codes_are_unique_words() {
     let mut words: Vec<_> = Code::ALL.iter().map(|code| code.word()).collect();
     words.sort_unstable();
     words.dedup();

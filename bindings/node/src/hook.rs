@@ -42,7 +42,7 @@ impl Questions {
         let _ = self.open.take(question).map(|waiting| waiting.send(answer));
     }
 
-    /// Makes a hook that asks the function with this number.
+    /// Makes a hook that calls the function with this number.
     pub(crate) fn hook(&self, entry: &str, function: u32) -> Result<HostHook, Error> {
         let used = Arc::new(Function { number: function, post: self.post.clone() });
         let questions = self.clone();
@@ -55,7 +55,7 @@ impl Questions {
             async move {
                 let answer = answer.await;
                 drop(waiting);
-                answer.unwrap_or_else(|_| Err("it ended without an answer".to_owned()))
+                answer.unwrap_or_else(|_| Err("it ended without a result".to_owned()))
             }
         })
     }

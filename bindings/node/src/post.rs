@@ -18,11 +18,11 @@ pub(crate) enum Kind {
     Done = 0,
     /// A call ended with this error.
     Failed = 1,
-    /// A function is asked about this event. The first number is the question's.
+    /// A function is asked about this event. The first number identifies the request.
     Ask = 2,
     /// The answer to this question is no longer needed.
     Cancel = 3,
-    /// No hook asks this function any more.
+    /// No hook calls this function any more.
     Release = 4,
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn hook(entry: &str, invoke: &Bound<'_, PyAny>) -> Result<HostHook, E
             });
             let answer = answer.await;
             waiting.0 = None;
-            answer.unwrap_or_else(|_| Err("it ended without an answer".to_owned()))
+            answer.unwrap_or_else(|_| Err("it ended without a result".to_owned()))
         }
     })
 }

@@ -1,6 +1,6 @@
 //! The native part of hookbox for Python. `hookbox_runtime/_native.pyi` has its types.
 //!
-//! No call holds the GIL while hooks run: a synchronous call releases it, and an asynchronous call returns at once.
+//! No call holds the GIL while hooks run: a synchronous call releases it, and an asynchronous call returns immediately.
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
 
 mod deliver;

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn denies_where_the_user_would_be_asked() {
+    fn denies_if_the_user_would_be_asked() {
         hookbox_guest::testing::host();
         let request = |command: &str| {
             let call = ToolCall::new("exec", json!({"action": "run", "command": command}));

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_replaced_wherever_they_stand() {
+    fn secrets_are_replaced_everywhere() {
         let output =
             json!({"stdout": format!("id {KEY}\nHOME=/root"), "lines": [{"password": "hunter2hunter2"}], "code": 0});
         let clean = json!({"stdout": "id [redacted:aws-access-key-id]\nHOME=/root", "lines": [{"password": "[redacted:password]"}], "code": 0});

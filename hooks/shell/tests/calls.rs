@@ -92,7 +92,7 @@ fn braces_variables_and_printf() {
 }
 
 #[test]
-fn runners_are_seen_through() {
+fn wrapped_commands_are_found() {
     finds("sudo -u root env A=/b rm -rf x", &["rm -rf x"]);
     finds("timeout -k 5 10 nice -n 5 rm x", &["rm x"]);
     finds("ls | xargs -0 -n 1 rm -rf", &["ls", "rm -rf"]);
@@ -130,7 +130,7 @@ fn unknown_values_are_reported() {
 }
 
 #[test]
-fn no_text_is_beyond_reading() {
+fn every_text_can_be_read() {
     for text in
         ["", "'", "\"", "`", "$", "${", "$((", "<<", "<<E", ">", "((", "\\", "$'\\", "${x:-", "a=(", "\u{fdd3}", "é$é"]
     {

@@ -1,6 +1,6 @@
-//! The hooks that hookbox brings, as `"component": "hookbox:NAME"` names them.
+//! The bundled hooks, which configurations name as `"component": "hookbox:NAME"`.
 //!
-//! A component brings no grants: they stand in the configuration that names it. [`Bundled::authority`] is what it needs, for
+//! A component has no grants of its own: they are in the configuration that names it. [`Bundled::authority`] is what it needs, for
 //! commands that write such configurations.
 #![deny(missing_docs)]
 
@@ -9,7 +9,7 @@ use miniz_oxide::inflate::decompress_to_vec;
 /// The beginning of a `component` that names a bundled hook.
 pub const PREFIX: &str = "hookbox:";
 
-/// A hook that hookbox brings.
+/// A bundled hook.
 #[derive(Debug)]
 pub struct Bundled {
     /// The name behind [`PREFIX`].

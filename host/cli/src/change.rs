@@ -40,7 +40,7 @@ pub enum Backup {
 /// The file is not UTF-8, so it cannot be edited.
 pub fn read(file: &Path) -> anyhow::Result<Option<String>> {
     let text = user_file::read(file)?.map(String::from_utf8).transpose();
-    text.map_err(|_| Exit::Config.error(format!("{}: it is not UTF-8; the file is left as it is", file.display())))
+    text.map_err(|_| Exit::Config.error(format!("{}: not UTF-8; the file was not changed", file.display())))
 }
 
 /// The path of a file's backup.
@@ -75,7 +75,7 @@ impl Change {
     pub fn make(&self) -> anyhow::Result<()> {
         let file = self.real()?;
         if read(&file)? != self.before {
-            return Err(Exit::Software.error(format!("{} has changed meanwhile; do it again", file.display())));
+            return Err(Exit::Software.error(format!("{} has changed meanwhile; try again", file.display())));
         }
         let backup = backup(&self.file);
         match (self.backup, &self.before) {

@@ -283,7 +283,7 @@ pub use run::is_to_fail_closed;
 
 /// Parses a number of seconds on the command line.
 fn seconds(text: &str) -> Result<Duration, String> {
-    let wrong = || "a number of seconds is wanted, for example 0.5".to_owned();
+    let wrong = || "expected a number of seconds, for example 0.5".to_owned();
     let seconds: f64 = text.parse().map_err(|_| wrong())?;
     Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wrong)
 }

@@ -78,7 +78,7 @@ pub fn forget(dialect: &str, from: &Path) {
     }
 }
 
-/// The part of a file's name that stands for the project of a folder.
+/// The part of a file name that identifies the project of a folder.
 fn of_project(from: &Path) -> String {
     let project = sha256(clients::project_of(from).as_os_str().as_encoded_bytes());
     project.get(..16).unwrap_or(&project).to_owned()

@@ -29,7 +29,7 @@ pub struct Locks {
     /// The approvals of the lock.
     pub approval: Approval,
     store: ApprovalStore,
-    kept: ComponentCache,
+    cache: ComponentCache,
     /// The right to change the lock and its approvals.
     _busy: File,
 }
@@ -44,7 +44,7 @@ impl Locks {
         loaded.warnings.iter().for_each(report::problem);
         let config = loaded.config;
         let path = lock_file(&config);
-        let no_home = "there is no place to keep approvals: HOME is not set";
+        let no_home = "no folder for approvals: HOME is not set";
         let store = ApprovalStore::of_user().context(no_home)?;
         let busy =
             store.exclusive(&path).with_context(|| format!("cannot change the approvals of {}", path.display()))?;
@@ -54,7 +54,7 @@ impl Locks {
             Err(error) => return Err(Exit::Config.error(error.to_string())),
         };
         let approval = store.get(&path).context("cannot read the approvals")?;
-        Ok(Self { config, path, lock, is_there, approval, store, kept: ComponentCache::of_user()?, _busy: busy })
+        Ok(Self { config, path, lock, is_there, approval, store, cache: ComponentCache::of_user()?, _busy: busy })
     }
 
     /// The references that these words select: by the whole reference, its repository or the last word of that. Without
@@ -99,7 +99,7 @@ impl Locks {
         let verified = approved.or(waiting).is_some_and(|entry| entry.attested);
         let attested = |attested: bool| Locked { attested, ..locked.clone() };
         if (approved.is_some() || trust.publishers.accept(reference, None))
-            && let Some(bytes) = self.kept.get(locked.hex())?
+            && let Some(bytes) = self.cache.get(locked.hex())?
         {
             return Ok((bytes, attested(verified)));
         }
@@ -109,8 +109,8 @@ impl Locks {
         let publisher = verified.map(|verified| verified.publisher);
         if publisher.is_some() && publisher != locked.publisher {
             let found = publisher.unwrap_or_default();
-            let said = locked.publisher.as_deref().unwrap_or("unknown");
-            let message = format!("`{reference}` is signed by {found}, and the lock says {said}");
+            let in_lock = locked.publisher.as_deref().unwrap_or("unknown");
+            let message = format!("`{reference}` is signed by {found}, but the lock says {in_lock}");
             return Err(Exit::Forged.advised(message, &["run   hookbox update"]));
         }
         let pulled = registry.pull_seen(&pinned, seen).await.map_err(registries::failed)?;
@@ -123,19 +123,19 @@ impl Locks {
     }
 
     /// The component of an entry, if it is kept.
-    pub fn kept(&self, locked: &Locked) -> anyhow::Result<Option<Vec<u8>>> {
-        Ok(self.kept.get(locked.hex())?)
+    pub fn cached(&self, locked: &Locked) -> anyhow::Result<Option<Vec<u8>>> {
+        Ok(self.cache.get(locked.hex())?)
     }
 
     /// The fetched components of the lock, by reference.
     pub fn all_kept(&self) -> BTreeMap<String, Vec<u8>> {
-        let kept = |locked: &Locked| self.kept.get(locked.hex()).ok().flatten();
-        self.lock.components.iter().filter_map(|(name, locked)| Some((name.clone(), kept(locked)?))).collect()
+        let cache = |locked: &Locked| self.cache.get(locked.hex()).ok().flatten();
+        self.lock.components.iter().filter_map(|(name, locked)| Some((name.clone(), cache(locked)?))).collect()
     }
 
     /// Keeps a component.
     pub fn keep(&self, bytes: &[u8]) -> anyhow::Result<()> {
-        Ok(self.kept.put(bytes).map(drop)?)
+        Ok(self.cache.put(bytes).map(drop)?)
     }
 
     /// Adds a resolved component to the lock, as approved.
@@ -164,7 +164,7 @@ impl Locks {
     pub fn write(&mut self) -> anyhow::Result<()> {
         self.lock.declare(&self.config);
         self.drop_unused();
-        self.store.put(&self.approval).context("cannot keep the approvals")?;
+        self.store.put(&self.approval).context("cannot save the approvals")?;
         let text = self.lock.text();
         if user_file::read(&self.path)?.as_deref() != Some(text.as_bytes()) {
             // A checkout may have a link in its place. What it leads to is not this lock.
@@ -184,7 +184,7 @@ impl Locks {
         let names = |name: &String| self.lock.components.contains_key(name);
         self.approval.components.retain(|name, _| names(name));
         self.approval.pending.retain(|name, _| names(name));
-        self.store.put(&self.approval).context("cannot keep the approvals")
+        self.store.put(&self.approval).context("cannot save the approvals")
     }
 
     /// Removes entries that no configuration names any more. Keeps all if another configuration of the lock is
@@ -222,7 +222,7 @@ impl Locks {
     }
 }
 
-/// Prints a description of an entry. `attested` is false where nobody verified the publisher for this user.
+/// Prints a description of an entry. `attested` is false if the publisher was not verified for this user.
 pub fn show(reference: &Reference, locked: &Locked, attested: bool) {
     let version = locked.version.as_deref().map(|version| format!("   version {}", print::name(version)));
     print::out(format_args!("{reference}{}", version.unwrap_or_default()));
@@ -239,20 +239,22 @@ pub fn show(reference: &Reference, locked: &Locked, attested: bool) {
     }
 }
 
-/// Descriptions of the interfaces that a component asks for.
+/// Descriptions of the interfaces that a component imports.
 pub fn asks(imports: &BTreeSet<String>) -> Vec<String> {
     let words = BTreeMap::from([
         ("state", "to keep state between events (`state`)"),
         ("http", "to send requests to origins that its configuration grants (`http`)"),
-        ("llm", "to ask the language model (`llm`)"),
+        ("llm", "to call the language model (`llm`)"),
     ]);
     let mut lines: Vec<String> =
         imports.iter().filter_map(|name| words.get(name.as_str())).map(|w| (*w).to_owned()).collect();
     let others: Vec<String> =
         imports.iter().filter(|name| !words.contains_key(name.as_str())).map(|name| print::name(name)).collect();
     if !others.is_empty() {
-        lines
-            .push(format!("for {}, which give nothing unless directories or variables are granted", others.join(", ")));
+        lines.push(format!(
+            "for {}, which have no effect unless directories or variables are granted",
+            others.join(", ")
+        ));
     }
     if lines.is_empty() {
         lines.push("for nothing".into());
@@ -266,8 +268,8 @@ pub fn check_power(reference: &Reference, locked: &Locked, bytes: &[u8]) -> anyh
     if hookbox::artifact::Power::of(&found) == locked.power() {
         return Ok(());
     }
-    let message = format!("`{reference}`: the lock names other events or interfaces than the component has");
-    Err(Exit::Forged.advised(message, &["the lock was edited: see its history, then run   hookbox lock"]))
+    let message = format!("`{reference}`: the events or interfaces in the lock differ from those of the component");
+    Err(Exit::Forged.advised(message, &["the lock was edited: check its history, then run   hookbox lock"]))
 }
 
 fn list(words: &BTreeSet<String>) -> String {

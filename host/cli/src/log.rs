@@ -35,8 +35,8 @@ pub fn of_daemon(form: LogForm, traces: Option<&Traces>) {
         LogForm::Json => fmt::layer().json().with_writer(print::JsonLog).boxed(),
     };
     // Only hookbox's spans: exporting the spans of the exporter would create more of them.
-    let ours = Targets::new().with_target("hookbox", LevelFilter::DEBUG);
-    let spans = traces.map(|traces| tracing_opentelemetry::layer().with_tracer(traces.tracer()).with_filter(ours));
+    let targets = Targets::new().with_target("hookbox", LevelFilter::DEBUG);
+    let spans = traces.map(|traces| tracing_opentelemetry::layer().with_tracer(traces.tracer()).with_filter(targets));
     tracing_subscriber::registry().with(lines.with_filter(level)).with(spans).init();
     warn_about_level(misread);
 }
@@ -55,6 +55,6 @@ fn level(otherwise: LevelFilter) -> (Targets, Option<ParseError>) {
 
 fn warn_about_level(misread: Option<ParseError>) {
     if let Some(why) = misread {
-        tracing::error!("{LEVEL} is not a level, as in {LEVEL}=debug, and no list of them: {why}");
+        tracing::error!("{LEVEL} is neither a level, as in {LEVEL}=debug, nor a list of levels: {why}");
     }
 }

@@ -108,7 +108,7 @@ pub fn write_in_time(to: &mut (impl Write + AsFd), text: &[u8], time: Duration) 
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let left = left.and_then(|left| Timespec::try_from(left).ok());
         if poll(&mut [PollFd::new(to, PollFlags::OUT)], left.as_ref())? == 0 {
-            return Err(io::Error::other("its reader does not read it"));
+            return Err(io::Error::other("nothing reads it"));
         }
         to.write_all(part)?;
         to.flush()?;

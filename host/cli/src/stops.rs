@@ -13,8 +13,8 @@ pub fn beyond(dialect: &dyn Dialect, spec: &EventSpec, denies: bool, wire: &[u8]
     }
     let event: Value = serde_json::from_slice(wire).ok()?;
     let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
-    let whose = [dialect.name(), spec.name, text("session_id"), text("agent_id")].join("\0");
-    let name = sha256(whose.as_bytes());
+    let identity = [dialect.name(), spec.name, text("session_id"), text("agent_id")].join("\0");
+    let name = sha256(identity.as_bytes());
     let folder = Folder::open(&folders::state()?.join("stops")).ok()?;
     if !denies {
         let _ = folder.remove(&name);

@@ -46,7 +46,7 @@ pub struct Store(Folder);
 impl Store {
     /// Opens the store: `$XDG_STATE_HOME/hookbox/trust`, or `~/.local/state/hookbox/trust`.
     pub fn open() -> anyhow::Result<Self> {
-        let folder = folders::state().context("there is no place to keep what is trusted: HOME is not set")?;
+        let folder = folders::state().context("no folder for trusted files: HOME is not set")?;
         let folder = folder.join("trust");
         Folder::open(&folder).map(Self).with_context(|| format!("cannot use {}", folder.display()))
     }
@@ -61,24 +61,24 @@ impl Store {
             let content = self.0.read(name)?;
             content.map(|content| serde_json::from_slice(&content)).transpose().map_err(io::Error::from)
         };
-        read().with_context(|| format!("what is trusted cannot be read from {name}"))
+        read().with_context(|| format!("cannot read the trusted files from {name}"))
     }
 
     /// Trusts a configuration. Replaces the earlier one at its path.
     pub fn put(&self, trusted: &Trusted) -> anyhow::Result<()> {
         let content = serde_json::to_vec(trusted)?;
-        self.0.write(&name(&trusted.file), &[&content]).context("what is trusted cannot be kept")
+        self.0.write(&name(&trusted.file), &[&content]).context("cannot save the trusted files")
     }
 
     /// Removes the trust at this path. Returns true if there was any.
     pub fn remove(&self, place: &Path) -> anyhow::Result<bool> {
-        self.0.remove(&name(place)).context("what is trusted cannot be changed")
+        self.0.remove(&name(place)).context("cannot change the trusted files")
     }
 
     /// All trusted configurations, sorted by path.
     pub fn all(&self) -> anyhow::Result<Vec<Trusted>> {
         let mut all = Vec::new();
-        for name in self.0.names().context("what is trusted cannot be read")? {
+        for name in self.0.names().context("cannot read the trusted files")? {
             let of_ours = Path::new(&name).extension().is_some_and(|extension| extension == "json");
             if let Some(name) = name.to_str().filter(|_| of_ours) {
                 all.extend(self.read(name)?);
@@ -112,7 +112,7 @@ pub fn place(file: &Path) -> PathBuf {
 /// Withholds the untrusted hooks of a found configuration. They fail with advice.
 pub fn hold(config: &mut Config) {
     let shown = config.file.display().to_string();
-    let help = format!("look at it, then   hookbox trust {shown}");
+    let help = format!("review it, then   hookbox trust {shown}");
     let withhold = |hook: &mut Hook, why: &str| {
         let why = format!("{why}; see `hookbox trust {shown}`");
         hook.handler = Handler::Withheld { why, help: help.clone() };
@@ -121,7 +121,7 @@ pub fn hold(config: &mut Config) {
         Ok(trusted) => {
             for hook in &mut config.hooks {
                 match (&mut hook.handler, trusted.components.get(&hook.pointer)) {
-                    // A bundled component is trusted with the program that brings it.
+                    // A bundled component is trusted like the program that contains it.
                     (Handler::Wasm(wasm), Some(_)) if wasm.is_bundled() => {}
                     (Handler::Wasm(wasm), Some(digest)) => wasm.digest = Some(digest.clone()),
                     (Handler::Wasm(_), None) => withhold(hook, "its component is not trusted"),
@@ -141,7 +141,7 @@ pub fn leave_out_programs(config: &mut Config) -> Vec<String> {
     config.hooks.retain(|hook| {
         let starts = matches!(hook.handler, Handler::Process(_));
         if starts {
-            left.push(format!("`{}` was not started: {why}; look at it, then   hookbox trust {file}", hook.name));
+            left.push(format!("`{}` was not started: {why}; review it, then   hookbox trust {file}", hook.name));
         }
         !starts
     });
@@ -156,13 +156,13 @@ pub fn hold_back(config: &mut Config, digest: &str, stubbed: bool) -> bool {
     let standing = standing(config);
     config.digest = read;
     let Err(why) = standing else { return false };
-    let help = format!("look at it, then   hookbox trust {}", config.file.display());
+    let help = format!("review it, then   hookbox trust {}", config.file.display());
     for hook in &mut config.hooks {
         let harmless = match &mut hook.handler {
             Handler::Wasm(wasm) => {
                 let mut permissions = wasm.permissions.clone();
                 if stubbed {
-                    // Cases have a state of their own too, which goes with them.
+                    // Cases also have separate state, which is removed with them.
                     (permissions.http, permissions.llm, permissions.state) = (Vec::new(), None, None);
                 }
                 reaches_nothing(&mut permissions)
@@ -202,10 +202,12 @@ pub fn check_found(mut config: Config) -> anyhow::Result<()> {
         return Ok(());
     }
     let file = config.file.display();
-    let trust = format!("look at it, then   hookbox trust {file}");
+    let trust = format!("review it, then   hookbox trust {file}");
     let name = format!("or name it         --config {file}");
-    Err(Exit::Config
-        .advised(format!("nothing was written: {why}, and its hooks reach more than a sandbox"), &[&trust, &name]))
+    Err(Exit::Config.advised(
+        format!("nothing was written: {why}, and its hooks are not confined to the sandbox"),
+        &[&trust, &name],
+    ))
 }
 
 /// The trusted configuration, or the reason why it is not trusted.
@@ -245,8 +247,8 @@ pub fn confine(config: &mut Config) {
             Handler::Own { .. } => "a handler of this type",
             Handler::LeftOut { .. } | Handler::Callback | Handler::Withheld { .. } => continue,
         };
-        let why = format!("{what} takes trust, and --untrusted gives none");
-        hook.handler = Handler::Withheld { why, help: "leave --untrusted out if you trust the file".into() };
+        let why = format!("{what} needs trust, which --untrusted does not give");
+        hook.handler = Handler::Withheld { why, help: "omit --untrusted if you trust the file".into() };
     }
     // Host settings such as the state file, the model and the tenant belong to the caller.
     config.settings = HostSettings::default();
@@ -254,15 +256,15 @@ pub fn confine(config: &mut Config) {
 
 /// The limits, lowered to their defaults.
 fn usual(limits: &Limits) -> Limits {
-    let most = Limits::default();
+    let defaults = Limits::default();
     Limits {
-        fuel: limits.fuel.min(most.fuel),
-        memory_mib: limits.memory_mib.min(most.memory_mib),
-        table_elements: limits.table_elements.min(most.table_elements),
-        timeout: limits.timeout.min(most.timeout),
-        output_kib: limits.output_kib.min(most.output_kib),
-        log_kib: limits.log_kib.min(most.log_kib),
-        host_calls: limits.host_calls.min(most.host_calls),
+        fuel: limits.fuel.min(defaults.fuel),
+        memory_mib: limits.memory_mib.min(defaults.memory_mib),
+        table_elements: limits.table_elements.min(defaults.table_elements),
+        timeout: limits.timeout.min(defaults.timeout),
+        output_kib: limits.output_kib.min(defaults.output_kib),
+        log_kib: limits.log_kib.min(defaults.log_kib),
+        host_calls: limits.host_calls.min(defaults.host_calls),
     }
 }
 
@@ -272,10 +274,10 @@ fn reaches_nothing(permissions: &mut Permissions) -> bool {
     let nothing = *permissions == Permissions::default();
     permissions.state = state.map(|grant| match grant {
         StateGrant::Detailed(details) => {
-            let most = StateDetails::default();
+            let defaults = StateDetails::default();
             StateGrant::Detailed(StateDetails {
-                max_keys: details.max_keys.min(most.max_keys),
-                max_value_kib: details.max_value_kib.min(most.max_value_kib),
+                max_keys: details.max_keys.min(defaults.max_keys),
+                max_value_kib: details.max_value_kib.min(defaults.max_value_kib),
                 ..details
             })
         }

@@ -152,7 +152,7 @@ fn put(file: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {
     let (folder, name) = open_folder_of(file, true)?;
     match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
         Ok(FileType::RegularFile | FileType::Symlink) | Err(Errno::NOENT) => {}
-        Ok(_) => return Err(io::Error::other("something that is not a file has its name")),
+        Ok(_) => return Err(io::Error::other("it is not a regular file")),
         Err(error) => return Err(error.into()),
     }
     let mut random = [0; 8];
@@ -197,5 +197,5 @@ fn open_folder_of(file: &Path, create: bool) -> io::Result<(OwnedFd, &OsStr)> {
 }
 
 fn no_name() -> io::Error {
-    io::Error::other("it is not the name of a file")
+    io::Error::other("it is not a file name")
 }

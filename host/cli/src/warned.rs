@@ -22,8 +22,8 @@ pub fn first(config: &Config) -> bool {
         return false;
     }
     let others: Vec<&str> = known.lines().filter(|known| !known.starts_with(&place)).collect();
-    let kept = others.iter().skip(others.len().saturating_sub(REMEMBERED - 1));
-    let lines: String = kept.chain([&line.as_str()]).flat_map(|line| [line, "\n"]).collect();
+    let newest = others.iter().skip(others.len().saturating_sub(REMEMBERED - 1));
+    let lines: String = newest.chain([&line.as_str()]).flat_map(|line| [line, "\n"]).collect();
     // If this fails, the warnings are printed again.
     let _ = folder.write(FILE, &[lines.as_bytes()]);
     true

@@ -106,25 +106,25 @@ impl Authority {
 
     /// The intersection of this authority and a maximum.
     #[must_use]
-    pub fn within(&self, most: &Self) -> Self {
-        let below = |asked: &String, most: &str| asked == most || asked.starts_with(&format!("{most}/"));
+    pub fn within(&self, limit: &Self) -> Self {
+        let below = |requested: &String, limit: &str| requested == limit || requested.starts_with(&format!("{limit}/"));
         Self {
-            decide: self.decide.iter().copied().filter(|power| most.decide.contains(power)).collect(),
-            rewrite: match (&self.rewrite, &most.rewrite) {
+            decide: self.decide.iter().copied().filter(|power| limit.decide.contains(power)).collect(),
+            rewrite: match (&self.rewrite, &limit.rewrite) {
                 (rewrite, Rewrite::All) | (Rewrite::All, rewrite) => rewrite.clone(),
-                (Rewrite::Only(asked), Rewrite::Only(most)) => {
-                    let covered = |asked: &&String| most.iter().any(|most| below(asked, most));
-                    Rewrite::Only(asked.iter().filter(covered).cloned().collect())
+                (Rewrite::Only(requested), Rewrite::Only(limit)) => {
+                    let covered = |requested: &&String| limit.iter().any(|limit| below(requested, limit));
+                    Rewrite::Only(requested.iter().filter(covered).cloned().collect())
                 }
             },
-            context: self.context && most.context,
-            system_message: self.system_message && most.system_message,
+            context: self.context && limit.context,
+            system_message: self.system_message && limit.system_message,
             env: if self.env.iter().any(|name| name == env::ANY) {
-                most.env.clone()
+                limit.env.clone()
             } else {
                 self.env
                     .iter()
-                    .filter(|name| most.env.iter().any(|most| most == *name || most == env::ANY))
+                    .filter(|name| limit.env.iter().any(|limit| limit == *name || limit == env::ANY))
                     .cloned()
                     .collect()
             },

@@ -107,7 +107,7 @@ fn degrade_decision(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<N
     }
 }
 
-/// The text that stands in the place of a result that was rewritten to null.
+/// The text that replaces a result that was rewritten to null.
 pub(crate) const WITHHELD: &str = "the result is withheld";
 
 /// Returns true if this rewrite withholds the result of a tool.
@@ -154,7 +154,7 @@ pub(crate) fn lose_allow(spec: &EventSpec, output: &mut HookOutput) {
     }
     (output.decision, output.reason, output.updated_permissions) = (None, None, None);
     let can_say = |kind| spec.expressible.decisions.contains(&kind);
-    // A permission request that gets no answer and cannot be asked about is approved by the client.
+    // If a permission request gets no answer and the user cannot be asked, the client approves it.
     if spec.kind == EventKind::PermissionRequest && can_say(DecisionKind::Deny) && !can_say(DecisionKind::Ask) {
         output.decision = Some(Decision::Deny);
         output.reason = Some("a hook approved a rewritten call, which this agent does not support".to_owned());
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_word_blocks_a_lost_rewrite_stops_the_turn() {
+    fn a_lost_rewrite_stops_the_turn_if_no_block_exists() {
         let expressible = Expressible {
             decisions: &[],
             rewrite: false,

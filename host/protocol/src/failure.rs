@@ -72,7 +72,7 @@ causes! {
     Guest "guest-error",
     /// The answer is not JSON, or does not follow the dialect.
     BadOutput "bad-output",
-    /// A command ended by a signal or with an exit code other than 0 and 2.
+    /// A command killed by a signal or with an exit code other than 0 and 2.
     Exit "exit-code",
     /// A command could not be started.
     Spawn "spawn",
@@ -122,7 +122,7 @@ pub enum FailurePolicy {
     Ask,
 }
 
-/// The form in which a front end tells its client that hookbox itself failed.
+/// The form in which a front end reports an internal error to its client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fallback {
     /// Exit code. `None`: the program's own code for this error.
@@ -134,7 +134,7 @@ pub struct Fallback {
 }
 
 impl Fallback {
-    /// A fallback with the program's own exit code and the reason on stderr. Most clients report it and go on.
+    /// A fallback with the program's own exit code and the reason on stderr. Most clients report it and continue.
     pub fn report() -> Self {
         Self { exit: None, stdout: None, stderr: true }
     }

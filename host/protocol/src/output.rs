@@ -58,13 +58,13 @@ pub struct RewriteBounds {
 /// A decision about an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
-    /// Go on without asking.
+    /// Continue without asking.
     Allow,
     /// Ask the user.
     Ask,
     /// `claude@observed` only: let the client decide later.
     Defer,
-    /// Do not go on. On stop events: keep working.
+    /// Block the event. On stop events: the agent continues.
     Deny,
     /// Leave out this call.
     Skip,
@@ -159,7 +159,7 @@ impl HookOutput {
         let decision = self.decision.take()?;
         (self.reason, self.updated, self.interrupt) = (None, None, false);
         self.rewrite_bounds = RewriteBounds::default();
-        Some(Note::dropped(format!("{} falls back to the hooks that are asked next", decision.kind().word())))
+        Some(Note::dropped(format!("{} falls back to the hooks of the next stage", decision.kind().word())))
     }
 
     /// Makes an output that has only a decision and its reason.

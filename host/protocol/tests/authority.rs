@@ -150,7 +150,7 @@ proptest! {
     }
 
     #[test]
-    fn trusted_changes_nothing(name in prop::sample::select(&EVENTS[..]), output in output()) {
+    fn the_preset_trusted_changes_nothing(name in prop::sample::select(&EVENTS[..]), output in output()) {
         let mut limited = output.clone();
         prop_assert!(Authority::trusted().limit(claude(), &event(name), &mut limited).is_empty());
         prop_assert_eq!(limited, output);

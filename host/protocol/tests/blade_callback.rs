@@ -14,7 +14,7 @@ fn decode(wire: &Value) -> Event {
 }
 
 #[test]
-fn every_form_of_an_event_is_written_back_as_it_came() {
+fn every_form_of_an_event_round_trips() {
     let options = json!({ "toolKind": "write", "affectedPaths": ["/a"], "signal": {} });
     for wire in [
         json!({ "event": "PreToolUse", "sessionId": "s", "toolName": "Bash", "toolInput": {}, "tool_name": "kept" }),

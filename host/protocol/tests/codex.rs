@@ -25,7 +25,7 @@ fn rewrite(updated: Value) -> HookOutput {
 }
 
 #[test]
-fn a_plain_allow_is_nothing_and_an_ask_denies() {
+fn a_plain_allow_has_no_effect_and_an_ask_denies() {
     let call = event("PreToolUse", "Bash");
     assert_eq!(wire(&call, &[HookOutput::decided(Decision::Allow, "fine")]), json!({}));
     let denied =

@@ -81,7 +81,7 @@ fn null_is_never_a_rewrite() {
 }
 
 #[test]
-fn a_name_that_contradicts_the_events_own_is_an_error() {
+fn a_name_that_contradicts_the_event_is_an_error() {
     for (name, event, given) in [
         ("claude", json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {} }), "Stop"),
         ("claude", json!({ "hook_event_name": "Brand", "tool_name": "Bash", "tool_input": {} }), "New"),

@@ -36,7 +36,7 @@ fn rewrite(updated: Value) -> HookOutput {
 }
 
 #[test]
-fn a_request_is_typed_and_nothing_of_it_is_lost() {
+fn a_request_is_typed_without_loss() {
     for wire in [
         request(&json!({})),
         request(&json!({ "model": 5, "messages": "at the top", "llm_request.model": "odd", "tools": null })),
@@ -111,7 +111,7 @@ fn a_rewrite_that_would_be_ignored_denies() {
 }
 
 #[test]
-fn silence_is_silence() {
+fn hooks_without_an_effect_print_nothing() {
     let select = event(&json!({ "hook_event_name": "BeforeToolSelection", "llm_request": {} }));
     let said = HookOutput { context: Some("look".into()), ..HookOutput::decided(Decision::Deny, "no") };
     assert_eq!(wire(&select, &[said]), None);

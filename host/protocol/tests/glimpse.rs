@@ -55,7 +55,7 @@ fn a_name_within_something_else_is_not_the_events() {
 
 /// A name is unknown if two readers could read different ones.
 #[test]
-fn two_names_are_none() {
+fn duplicate_names_are_not_used() {
     assert_eq!(seen("claude", br#"{"hook_event_name":"PreToolUse","hook_event_name":"Stop"}"#), None);
     assert_eq!(seen("claude", br#"{x "a":{"hook_event_name":"Stop"},"hook_event_name":"PreToolUse"}"#), None);
     assert_eq!(
@@ -65,7 +65,7 @@ fn two_names_are_none() {
 }
 
 #[test]
-fn every_dialect_has_its_own_places() {
+fn every_dialect_has_its_own_pointers() {
     for (dialect, wire) in [
         ("codebuddy", &br#"{"tool_name":"Bash","hook_event_name":"PreToolUse","#[..]),
         ("blade", br#"{"toolName":"Bash","hook_event_name":"PreToolUse","#),
@@ -166,7 +166,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_are_seen_or_not(bytes in vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_do_not_panic(bytes in vec(any::<u8>(), 0..200)) {
         for dialect in dialect::ALL {
             let _ = dialect.glimpse(&bytes, None);
         }

@@ -32,7 +32,7 @@ fn says(event: &Event, result: &Value) -> (HookOutput, Vec<NoteKind>) {
 }
 
 #[test]
-fn every_event_kind_is_sent_or_left_out() {
+fn every_event_kind_is_sent_or_listed_as_unsupported() {
     for dialect in ALL {
         for kind in EventKind::ALL {
             let context =
@@ -111,7 +111,7 @@ fn a_failure_is_sent_as_an_error_result() {
 }
 
 #[test]
-fn notifications_have_the_clients_own_kinds() {
+fn notifications_have_the_clients_kinds() {
     let wire = json!({ "hook_event_name": "SessionStart", "session_id": "s", "source": "startup" });
     let told = to_request(&event("claude", &wire)).unwrap();
     let params = json!({ "Kind": "session_start", "Payload": wire, "Meta": { "SessionKey": "s" } });

@@ -82,7 +82,7 @@ fn word(caller: Caller) -> String {
 }
 
 #[test]
-fn every_recorded_line_under_every_dialect_is_its_own_clients() {
+fn every_recorded_line_is_recognised_under_every_dialect() {
     for (folder, own) in FOLDERS {
         for path in files(&samples().join(folder)) {
             let wire = std::fs::read(&path).expect("readable");
@@ -102,7 +102,7 @@ fn every_recorded_line_under_every_dialect_is_its_own_clients() {
 }
 
 #[test]
-fn another_clients_line_is_never_taken_for_a_third_ones() {
+fn a_line_is_never_mistaken_for_another_clients() {
     let mut foreign = 0;
     for (folder, own) in FOLDERS {
         for path in files(&samples().join(folder)) {

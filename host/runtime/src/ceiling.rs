@@ -116,19 +116,19 @@ impl Ceiling {
             let allowed: Vec<&str> = self.handlers.iter().map(String::as_str).collect();
             check.exceeds(&format!("{}/type", hook.pointer), "handlers of type", kind, &allowed.join(", "));
         }
-        let most = Duration::try_from_secs_f64(self.limits.timeout).unwrap_or(Duration::MAX);
-        if hook.timeout > most {
+        let ceiling = Duration::try_from_secs_f64(self.limits.timeout).unwrap_or(Duration::MAX);
+        if hook.timeout > ceiling {
             if hook.timeout_given {
-                let asked = format!("{} s", hook.timeout.as_secs_f64());
-                check.exceeds(&hook.pointer, "a timeout of", &asked, &format!("{} s", self.limits.timeout));
+                let requested = format!("{} s", hook.timeout.as_secs_f64());
+                check.exceeds(&hook.pointer, "a timeout of", &requested, &format!("{} s", self.limits.timeout));
             }
-            hook.timeout = most;
+            hook.timeout = ceiling;
         }
         hook.output_kib = hook.output_kib.min(self.limits.output_kib);
         // The operator's limit is explicit, so it does not grow with the size of the event.
         hook.timeout_given = true;
         match &hook.authority {
-            Some(asked) => self.check_authority(asked, &format!("{}/authority", hook.pointer), check),
+            Some(requested) => self.check_authority(requested, &format!("{}/authority", hook.pointer), check),
             None => {
                 hook.authority = hook.bounds().or(Some(Authority::trusted())).map(|own| own.within(&self.authority));
             }
@@ -143,8 +143,8 @@ impl Ceiling {
                     .map(HttpGrant::details)
                     .any(|grant| covers(&grant, url) && grant.methods.iter().any(|method| method == "POST"));
                 if !granted {
-                    let asked = format!("POST to {}", origin(url));
-                    check.exceeds(&format!("{}/url", hook.pointer), "", &asked, &self.origins());
+                    let requested = format!("POST to {}", origin(url));
+                    check.exceeds(&format!("{}/url", hook.pointer), "", &requested, &self.origins());
                 }
                 self.check_variables(variables, &format!("{}/allowedEnvVars", hook.pointer), check);
             }
@@ -172,48 +172,49 @@ impl Ceiling {
         self.check_permissions(&mut wasm.permissions, &format!("{pointer}/permissions"), check);
     }
 
-    fn check_authority(&self, asked: &Authority, pointer: &str, check: &mut Check<'_>) {
-        let Authority { decide, rewrite, context, system_message, env } = asked;
-        let most = &self.authority;
+    fn check_authority(&self, requested: &Authority, pointer: &str, check: &mut Check<'_>) {
+        let Authority { decide, rewrite, context, system_message, env } = requested;
+        let ceiling = &self.authority;
         let words = |powers: &[Power]| powers.iter().map(|power| power.word()).collect::<Vec<_>>().join(", ");
-        let beyond: Vec<Power> = decide.iter().copied().filter(|power| !most.decide.contains(power)).collect();
+        let beyond: Vec<Power> = decide.iter().copied().filter(|power| !ceiling.decide.contains(power)).collect();
         if !beyond.is_empty() {
-            check.exceeds(pointer, "authority to", &words(&beyond), &words(&most.decide));
+            check.exceeds(pointer, "authority to", &words(&beyond), &words(&ceiling.decide));
         }
-        match (rewrite, &most.rewrite) {
+        match (rewrite, &ceiling.rewrite) {
             (_, Rewrite::All) => {}
             (Rewrite::All, Rewrite::Only(granted)) => {
                 check.exceeds(pointer, "authority to rewrite", "everything", &granted.join(", "));
             }
-            (Rewrite::Only(asked), Rewrite::Only(granted)) => {
-                let below =
-                    |asked: &String| granted.iter().any(|most| asked == most || asked.starts_with(&format!("{most}/")));
-                for asked in asked.iter().filter(|asked| !below(asked)) {
-                    check.exceeds(pointer, "authority to rewrite", asked, &granted.join(", "));
+            (Rewrite::Only(requested), Rewrite::Only(granted)) => {
+                let below = |requested: &String| {
+                    granted.iter().any(|ceiling| requested == ceiling || requested.starts_with(&format!("{ceiling}/")))
+                };
+                for requested in requested.iter().filter(|requested| !below(requested)) {
+                    check.exceeds(pointer, "authority to rewrite", requested, &granted.join(", "));
                 }
             }
         }
-        if *context && !most.context {
+        if *context && !ceiling.context {
             check.exceeds(pointer, "authority over", "the model's context", "none");
         }
-        if *system_message && !most.system_message {
+        if *system_message && !ceiling.system_message {
             check.exceeds(pointer, "authority to", "show the user a message", "none");
         }
-        let covered = |asked: &&String| most.env.iter().any(|most| most == *asked || most == "*");
-        for asked in env.iter().filter(|asked| !covered(asked)) {
-            check.exceeds(pointer, "authority to set", asked, &most.env.join(", "));
+        let covered = |requested: &&String| ceiling.env.iter().any(|ceiling| ceiling == *requested || ceiling == "*");
+        for requested in env.iter().filter(|requested| !covered(requested)) {
+            check.exceeds(pointer, "authority to set", requested, &ceiling.env.join(", "));
         }
     }
 
     fn check_limits(&self, wasm: &mut Wasm, check: &mut Check<'_>) {
-        let (limits, most, given) = (&mut wasm.limits, &self.limits, &wasm.limits_given);
+        let (limits, ceiling, given) = (&mut wasm.limits, &self.limits, &wasm.limits_given);
         macro_rules! bound {
             ($($field:ident $key:literal),*) => {$(
-                if limits.$field > most.$field {
+                if limits.$field > ceiling.$field {
                     if let Some(pointer) = given.get($key) {
-                        check.exceeds(pointer, concat!("a `", $key, "` of"), &limits.$field.to_string(), &most.$field.to_string());
+                        check.exceeds(pointer, concat!("a `", $key, "` of"), &limits.$field.to_string(), &ceiling.$field.to_string());
                     }
-                    limits.$field = most.$field;
+                    limits.$field = ceiling.$field;
                 }
             )*};
         }
@@ -233,19 +234,25 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn exceeds(&mut self, pointer: &str, what: &str, asked: &str, most: &str) {
-        let most = if most.is_empty() { "none" } else { most };
-        let asked = format!("{what} {asked}");
-        let message = format!("asks for {}; the ceiling of tenant `{}` is {most}", asked.trim_start(), self.tenant);
+    fn exceeds(&mut self, pointer: &str, what: &str, requested: &str, ceiling: &str) {
+        let ceiling = if ceiling.is_empty() { "none" } else { ceiling };
+        let requested = format!("{what} {requested}");
+        let message =
+            format!("asks for {}; the ceiling of tenant `{}` is {ceiling}", requested.trim_start(), self.tenant);
         self.found.push((pointer.to_owned(), message, "ask for less, or have the operator raise the ceiling".into()));
     }
 
     /// Bounds a number in a grant. Only an explicit number is an error; a default is lowered silently.
-    fn cut(&mut self, given: bool, grant: &str, key: &str, asked: &mut u32, most: u32) {
-        if *asked > most && given {
-            self.exceeds(&format!("{grant}/{key}"), &format!("a `{key}` of"), &asked.to_string(), &most.to_string());
+    fn cut(&mut self, given: bool, grant: &str, key: &str, requested: &mut u32, ceiling: u32) {
+        if *requested > ceiling && given {
+            self.exceeds(
+                &format!("{grant}/{key}"),
+                &format!("a `{key}` of"),
+                &requested.to_string(),
+                &ceiling.to_string(),
+            );
         }
-        *asked = (*asked).min(most);
+        *requested = (*requested).min(ceiling);
     }
 
     /// Checks the settings that only the operator may set.

@@ -24,7 +24,7 @@ const CUT: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// The line's number in the chain. The first is 1. A new file goes on where the old one ended.
+    /// The line's number in the chain. The first is 1. A new file continues the numbers of the old one.
     pub number: u64,
     /// SHA-256 of the line before in hexadecimal, without its newline. `None` in the first line.
     pub previous: Option<String>,
@@ -53,7 +53,7 @@ pub struct Chain {
 impl Chain {
     /// The chain at the end of a file. `None` if the file has no chained line.
     ///
-    /// The last line may have been cut by a crash. It stays, as evidence, and the chain goes on behind it.
+    /// A crash may have truncated the last line. It stays in the file, as evidence, and the chain continues after it.
     ///
     /// # Errors
     /// The file cannot be read, or its last line is longer than [`MAX_LINE`].
@@ -163,23 +163,23 @@ mod tests {
         let mut added = lines.clone();
         added.insert(3, r#"{"version":1}"#.into());
         assert_eq!(damages(&added, Vec::new()), [Damage::NotChained]);
-        // A chain that was made anew differs from the head.
-        let (mut anew, _) = chained(5);
-        let mut forged = Chain::resume(&mut Cursor::new(anew.join("\n"))).unwrap().unwrap();
-        anew.push(forged.link(r#"{"version":1,"n":"forged"}"#));
-        assert_eq!(damages(&anew, Vec::new()), []);
-        assert_eq!(damages(&anew, vec![head]), [Damage::Head { number: 6 }]);
+        // A rewritten chain differs from the head.
+        let (mut rewritten, _) = chained(5);
+        let mut forged = Chain::resume(&mut Cursor::new(rewritten.join("\n"))).unwrap().unwrap();
+        rewritten.push(forged.link(r#"{"version":1,"n":"forged"}"#));
+        assert_eq!(damages(&rewritten, Vec::new()), []);
+        assert_eq!(damages(&rewritten, vec![head]), [Damage::Head { number: 6 }]);
         assert_eq!(damages(&[], Vec::new()), []);
     }
 
     #[test]
-    fn a_new_file_goes_on_where_the_old_one_ended() {
+    fn a_new_file_continues_the_chain_of_the_old_one() {
         let (lines, chain) = chained(4);
         let mut verifier = Verifier::new(Vec::new());
         verifier.file("old", lines[..2].join("\n").as_bytes()).unwrap();
         verifier.file("new", lines[2..].join("\n").as_bytes()).unwrap();
         assert_eq!((verifier.end(), verifier.lines()), (Vec::new(), 4));
-        // The old file may be elsewhere: its head stands for it.
+        // The old file may be archived elsewhere: its head replaces it.
         let old = chained(2).1.head().unwrap();
         assert_eq!(damages(&lines[2..], vec![old.clone()]), []);
         assert_eq!(damages(&lines[3..], vec![old]), [Damage::Missing { first: 3, last: 3 }]);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_a_crash_cut_is_found_and_the_chain_goes_on() {
+    fn a_truncated_line_is_found_and_the_chain_continues() {
         for cut in [1, 10, 25, 60] {
             let (mut lines, mut chain) = chained(3);
             lines.push(chain.link(r#"{"version":1,"long":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}"#)[..cut].into());

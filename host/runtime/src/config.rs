@@ -241,14 +241,14 @@ pub enum Handler {
     },
     /// A single question to a model.
     Prompt {
-        /// The question. `$ARGUMENTS` stands for the event.
+        /// The prompt. `$ARGUMENTS` is replaced by the event.
         prompt: String,
         /// The model's name. `None`: the host's default.
         model: Option<String>,
     },
     /// A model with read-only tools.
     Agent {
-        /// The question. `$ARGUMENTS` stands for the event.
+        /// The prompt. `$ARGUMENTS` is replaced by the event.
         prompt: String,
         /// The model's name. `None`: the host's default.
         model: Option<String>,
@@ -343,7 +343,7 @@ pub struct Wasm {
 }
 
 impl Wasm {
-    /// Returns true if hookbox brings the component: `hookbox:NAME`.
+    /// Returns true if the component is bundled: `hookbox:NAME`.
     pub fn is_bundled(&self) -> bool {
         self.bundled().is_some()
     }

@@ -29,10 +29,10 @@ pub(crate) fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) 
         notes.retain(|note| !note.misfit);
     }
     notes.retain(|note| note.kind != NoteKind::Misfit);
-    let kept = authority.as_ref().filter(|_| !hook.observe_only).and_then(|bounds| {
-        let (failure, kept) = unauthorised(hooks, event, bounds, result.as_ref().ok()?, notes)?;
+    let granted = authority.as_ref().filter(|_| !hook.observe_only).and_then(|bounds| {
+        let (failure, granted) = unauthorised(hooks, event, bounds, result.as_ref().ok()?, notes)?;
         *result = Err(failure);
-        Some(kept)
+        Some(granted)
     });
     let mut counted = match result {
         // Usually the output is empty.
@@ -48,7 +48,7 @@ pub(crate) fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) 
         Err(failure) => {
             let (output, note) = failed_output(spec, &hook.name, failure, policy(hooks, spec, hook, failure.cause));
             notes.extend(note);
-            let mut counted = with_kept(output, kept);
+            let mut counted = with_granted(output, granted);
             if is_lost_redaction(hooks, spec, hook, failure.cause) {
                 // Degradation turns null into a withheld result.
                 (counted.updated, counted.rewrite_bounds) = (Some(Value::Null), RewriteBounds::default());
@@ -83,7 +83,7 @@ fn unauthorised(
     let needed = bounds.missing(hooks.dialect(), event, &output)?;
     notes.extend(bounds.limit(hooks.dialect(), event, &mut output));
     let strict = output.decision_kind() >= Some(DecisionKind::Ask);
-    let kept = HookOutput {
+    let granted = HookOutput {
         decision: output.decision.filter(|_| strict),
         reason: output.reason.filter(|_| strict),
         interrupt: output.interrupt,
@@ -92,8 +92,8 @@ fn unauthorised(
         rewrite_bounds: output.rewrite_bounds,
         ..HookOutput::default()
     };
-    let why = format!("it may not rewrite what it did; add {} to its entry", config::authority_text(&needed));
-    Some((Failure::new(Cause::Authority, why), kept))
+    let why = format!("its rewrite exceeds its authority; add {} to its entry", config::authority_text(&needed));
+    Some((Failure::new(Cause::Authority, why), granted))
 }
 
 /// Returns true if failures block, the hook lost its rewrite of a result, and the event cannot be blocked.
@@ -109,12 +109,12 @@ fn is_lost_redaction(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause
 }
 
 /// The output of the failure policy, combined with the rest of the hook's output. The stricter decision wins.
-fn with_kept(failed: HookOutput, kept: Option<HookOutput>) -> HookOutput {
-    let Some(kept) = kept else { return failed };
-    if kept.decision_kind() >= failed.decision_kind() {
-        kept
+fn with_granted(failed: HookOutput, granted: Option<HookOutput>) -> HookOutput {
+    let Some(granted) = granted else { return failed };
+    if granted.decision_kind() >= failed.decision_kind() {
+        granted
     } else {
-        HookOutput { decision: failed.decision, reason: failed.reason, ..kept }
+        HookOutput { decision: failed.decision, reason: failed.reason, ..granted }
     }
 }
 
@@ -134,7 +134,7 @@ fn misfit(event: &Event, output: &HookOutput, notes: &[Note]) -> Option<String> 
     };
     translated.or_else(|| {
         let key = deciding(&output.extra).map(str::to_owned).or_else(inside)?;
-        Some(format!("/{key} decides nothing in this dialect"))
+        Some(format!("/{key} has no effect in this dialect"))
     })
 }
 

@@ -55,7 +55,7 @@ pub enum HookLoadError {
     #[error("its permissions cannot be given: {0}")]
     Grant(String),
     /// State is granted, but neither the configuration nor the environment names a file for it.
-    #[error("asks for state, and there is no place to keep it")]
+    #[error("needs state, but this program has no state store")]
     NoState,
     /// The hook's memory limit exceeds the runtime's.
     #[error("may have {asked_mib} MiB of memory, and the runtime has room for {limit_mib} MiB")]
@@ -75,7 +75,7 @@ pub enum HookLoadError {
     #[error("could not be started: {0}")]
     Start(String),
     /// The hook needs an HTTP client, and this program has none.
-    #[error("needs an HTTP client, and this program has none")]
+    #[error("needs an HTTP client, but this program has none")]
     NoHttp,
     /// The hook needs a language model, and none is configured.
     #[error("needs a language model, and none is configured")]
@@ -110,7 +110,7 @@ impl HookLoadError {
             Self::UnknownType(_) => "give the runtime this type with `RuntimeBuilder::handler`".into(),
             Self::Own(_) => "correct the entry".into(),
             Self::Start(_) => "see that it can be started".into(),
-            Self::NoHttp => "build hookbox with its feature `http`, or give the runtime a client of your own".into(),
+            Self::NoHttp => "build hookbox with its feature `http`, or give the runtime another client".into(),
             Self::NoModel => {
                 r#"to configure one, add   "host": { "llm": { "provider": "anthropic", "model": "…" } }"#.into()
             }

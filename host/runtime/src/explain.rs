@@ -40,7 +40,8 @@ impl Verdict {
         };
         let (name, matched) = (width(&short_name), width(&matching));
         for (number, hook) in (1..).zip(&self.hooks) {
-            let line = format!("{number:3}  {:name$}  {:matched$}  {}", short_name(hook), matching(hook), said(hook));
+            let line =
+                format!("{number:3}  {:name$}  {:matched$}  {}", short_name(hook), matching(hook), decision(hook));
             lines.push(line.trim_end().to_owned());
             lines.extend(asides(hook).into_iter().map(|aside| format!("     {:name$}  {aside}", "")));
         }
@@ -54,7 +55,7 @@ impl Verdict {
         }
         lines.extend(self.outcome.output.reason.iter().map(|reason| format!("reason   {}", first_line(reason))));
         if let Some(would_be) = &self.would_be {
-            lines.push(format!("would be {} if the hooks decided that are only watched", would_be.output.word()));
+            lines.push(format!("would be {} if monitor-mode hooks were enforced", would_be.output.word()));
         }
         let dropped: Vec<String> = self.dropped().collect();
         let (first, rest) = dropped.split_first().map_or(("nothing", &[][..]), |(first, rest)| (first.as_str(), rest));
@@ -84,7 +85,7 @@ fn matching(hook: &HookReport) -> String {
     format!("{verb} \"{pattern}\"")
 }
 
-fn said(hook: &HookReport) -> String {
+fn decision(hook: &HookReport) -> String {
     match &hook.status {
         Status::NotMatched => String::new(),
         Status::NotHandled => "the component does not handle this event".into(),

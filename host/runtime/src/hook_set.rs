@@ -61,7 +61,7 @@ impl HookSet {
         Self::builder(runtime, tenant, config).load().await
     }
 
-    /// Starts to build a hook set that needs more than a configuration, such as callbacks or an HTTP client of its own.
+    /// Starts to build a hook set that needs more than a configuration, such as callbacks or a custom HTTP client.
     pub fn builder(runtime: &Runtime, tenant: Tenant, config: Config) -> HookSetBuilder {
         HookSetBuilder { runtime: runtime.clone(), tenant, config, callbacks: Vec::new(), client: None, lazy: false }
     }
@@ -174,7 +174,8 @@ impl HookSet {
         silent
             .map(|event| {
                 let message = format!("`{}` does not handle {event}, so it counts as failed there", hook.name);
-                let help = "take it out there, or build it with that event; `hookbox inspect` shows what it handles";
+                let help =
+                    "remove it there, or build it with that event; `hookbox inspect` shows the events that it handles";
                 let diagnostic = self.config().error_at(&hook.pointer, message, Some(help.into()));
                 Diagnostic { severity: Severity::Warning, ..diagnostic }
             })

@@ -16,8 +16,8 @@ pub(crate) struct Line {
 pub(crate) async fn next(input: &mut (impl AsyncBufRead + Unpin), limit: usize) -> io::Result<Option<Line>> {
     tokio::task::yield_now().await;
     let mut bytes = Vec::new();
-    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    input.take(most).read_until(b'\n', &mut bytes).await?;
+    let maximum = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    input.take(maximum).read_until(b'\n', &mut bytes).await?;
     if bytes.is_empty() {
         return Ok(None);
     }

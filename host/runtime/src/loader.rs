@@ -97,7 +97,7 @@ impl Loader {
                 make(&entry).map_err(HookLoadError::Own)?
             }
             config::Handler::LeftOut { kind } => {
-                let why = format!("handlers of type `{kind}` are not run by hookbox");
+                let why = format!("hookbox does not run handlers of type `{kind}`");
                 Arc::new(handler::Failed::new(Failure::new(Cause::Load, why)))
             }
             config::Handler::Withheld { why, help } => {
@@ -126,9 +126,9 @@ impl Loader {
     }
 
     async fn component(&self, config: &Config, wasm: &config::Wasm) -> Result<handler::Component, HookLoadError> {
-        let most = self.runtime.options().max_memory_mib;
-        if wasm.limits.memory_mib > most {
-            return Err(HookLoadError::Memory { asked_mib: wasm.limits.memory_mib, limit_mib: most });
+        let limit = self.runtime.options().max_memory_mib;
+        if wasm.limits.memory_mib > limit {
+            return Err(HookLoadError::Memory { asked_mib: wasm.limits.memory_mib, limit_mib: limit });
         }
         let engine = self.runtime.engine().await?;
         let mut publisher = None;
@@ -182,7 +182,7 @@ impl Loader {
     ) -> Result<(Locked, Vec<u8>), HookLoadError> {
         let place = LockContext {
             approvals: self.runtime.approvals().clone(),
-            kept: self.tenant.own_kept().or_else(|| self.runtime.kept().cloned()),
+            component_cache: self.tenant.own_component_cache().or_else(|| self.runtime.component_cache().cloned()),
             revoked: self.runtime.revoked().cloned(),
             within: self.tenant.own_folder(),
         };
@@ -248,7 +248,7 @@ impl Loader {
     }
 }
 
-/// Runs what may wait for a disk on a thread of its own.
+/// Runs work that may wait for a disk on a separate thread.
 async fn elsewhere<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> Result<T, LoadError> {
     tokio::task::spawn_blocking(read).await.map_err(|error| LoadError::Engine(error.to_string()))
 }

@@ -27,7 +27,7 @@ pub(crate) struct Group {
     pub(crate) child: Child,
     /// Kills the group when this process ends, for any reason.
     guard: Guard,
-    /// True if the child exited by itself. Processes that it left in the background may then go on.
+    /// True if the child exited by itself. Its background processes may then continue.
     pub(crate) done: bool,
 }
 
@@ -50,8 +50,7 @@ impl Group {
         let failed = |e| Failure::new(Cause::Spawn, format!("cannot start the watchdog for {name}: {e}"));
         let guard = Guard::start().map_err(failed)?;
         command.process_group(guard.group.as_raw_nonzero().get()).kill_on_drop(true);
-        let child =
-            command.spawn().map_err(|e| Failure::new(Cause::Spawn, format!("{name} could not be started: {e}")))?;
+        let child = command.spawn().map_err(|e| Failure::new(Cause::Spawn, format!("cannot start {name}: {e}")))?;
         Ok(Self { child, guard, done: false })
     }
 }
@@ -67,7 +66,7 @@ struct Guard {
 impl Guard {
     fn start() -> io::Result<Self> {
         let mut shell = std::process::Command::new("sh");
-        // A group of its own: a signal to hookbox's group must not kill the watchdog first.
+        // A separate group: a signal to hookbox's group must not kill the watchdog first.
         shell.args(["-c", "read -r _; kill -s KILL 0"]).process_group(0);
         let shell = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let group = Pid::from_child(&shell);

@@ -37,7 +37,7 @@ pub struct Record {
     pub config_digest: String,
     /// Each hook's part.
     pub hooks: Vec<HookRecord>,
-    /// The outcome of all hooks in one word, `failed` if no hook could be asked.
+    /// The outcome of all hooks in one word, `failed` if no hook could be called.
     pub verdict: Cow<'static, str>,
     /// The outcome if monitor-mode hooks were enforced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,7 +136,7 @@ pub struct Report {
 }
 
 impl Record {
-    /// The record of an event that no hook could be asked about. `output` is the response to the client.
+    /// The record of an event for which no hook could be called. `output` is the response to the client.
     pub(crate) fn of_nameless(config: &Config, event: &[u8], output: Option<Value>) -> Self {
         Self {
             version: RECORD_VERSION,

@@ -27,11 +27,11 @@ pub fn remedy(error: &LoadError) -> String {
         LoadError::NoEvent => "export at least one event, for example `pre-tool-use`".into(),
         LoadError::NotGranted(grants) => format!("to grant it, add   {}", permissions(grants)),
         LoadError::Refused(_) => {
-            "build it without sockets and the like; `hookbox:hooks/http` is for requests, `state` for data".into()
+            "build it without sockets; use `hookbox:hooks/http` for requests and `state` for data".into()
         }
         LoadError::Directory { .. } => "create it, or take it out of `permissions`".into(),
         LoadError::Compiler { .. } => {
-            "see that the program is there, and that the process may start others and open enough files".into()
+            "check that the program exists, and that the process may start others and open enough files".into()
         }
         LoadError::Engine(_) => {
             "lower `maxInstances`, or raise the process's limit on address space and threads".into()

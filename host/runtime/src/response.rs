@@ -33,7 +33,7 @@ use crate::{
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is independent")]
 pub struct Response {
     /// The text for the client, without a final newline. Empty: no output.
     pub stdout: String,
@@ -56,7 +56,7 @@ pub struct Response {
     pub blocks: bool,
     /// True if the response changes what the client does: it blocks, asks the user, or rewrites the input.
     pub restricts: bool,
-    /// The reason to block by exit code 2 and stderr if stdout cannot be written. `None`: the client may go on.
+    /// The reason to block by exit code 2 and stderr if stdout cannot be written. `None`: the client may continue.
     #[serde(default)]
     pub undelivered: Option<String>,
     /// hookbox's own error, if the client gets that instead of a verdict.

@@ -66,7 +66,7 @@ async fn call(
     };
     let late = || {
         let why = if deadline < own {
-            "was not done when the client's time ended".to_owned()
+            "was not done at the client's timeout".to_owned()
         } else {
             format!("ran past its timeout of {} s", timeout.as_secs_f64())
         };
@@ -111,7 +111,7 @@ pub(crate) async fn run_together(
 }
 
 /// Runs hooks one after another, each on the event as the earlier hooks rewrote it, until one ends the event. This is a
-/// function of its own because its future holds a whole event.
+/// separate function because its future holds a whole event.
 pub(crate) async fn run_chain(hooks: &Hooks, event: &Event, selected: Vec<Selected<'_>>) -> Vec<HookReport> {
     let dialect = hooks.dialect();
     let mut event = Cow::Borrowed(event);

@@ -62,7 +62,7 @@ struct Inner {
     handlers: HashMap<String, HandlerFactory>,
     source: Option<Arc<dyn ComponentSource>>,
     approvals: Approvals,
-    kept: Option<ComponentCache>,
+    component_cache: Option<ComponentCache>,
     revoked: Option<Revoked>,
 }
 
@@ -128,8 +128,8 @@ impl Runtime {
     }
 
     /// The folder of fetched components, unless it is the user's.
-    pub(crate) fn kept(&self) -> Option<&ComponentCache> {
-        self.inner.kept.as_ref()
+    pub(crate) fn component_cache(&self) -> Option<&ComponentCache> {
+        self.inner.component_cache.as_ref()
     }
 
     pub(crate) fn handler(&self, kind: &str) -> Option<&HandlerFactory> {

@@ -66,7 +66,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns true if the hook runs and its entry asks for all hooks to run one after another.
+    /// Returns true if the hook runs and its entry requires all hooks to run one after another.
     pub(crate) fn asks_for_sequence(&self) -> bool {
         self.decision.is_ok() && self.entry.hook.sequential
     }
@@ -132,7 +132,7 @@ async fn load(hooks: &Hooks, entry: &Entry, due: Option<Instant>) -> SharedHandl
         Some(due) => match tokio::time::timeout_at(due.into(), loading).await {
             Ok(loaded) => loaded,
             Err(_) => {
-                return failed(Failure::new(Cause::Timeout, "it was still being loaded when the client's time ended"));
+                return failed(Failure::new(Cause::Timeout, "it was still being loaded at the client's timeout"));
             }
         },
     };
@@ -158,7 +158,7 @@ fn handler_for(
         // A hook without configured events handles the events that its component exports. This is not one of them.
         (false, _) if entry.hook.events.is_empty() => Err(Status::NotHandled),
         (false, _) => {
-            let why = format!("it is configured for {} and does not handle it", event.name);
+            let why = format!("it is configured for {}, but does not handle it", event.name);
             Ok(failed(Failure::new(Cause::Load, why)))
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use hookbox_protocol::{EventKind, json::shorten};
 use metrics::Key;
 
-/// The number of hooks per configuration that have series of their own.
+/// The number of hooks per configuration with separate series.
 const HOOKS: usize = 250;
 /// The label of all other hooks.
 const OTHERS: &str = "(others)";

@@ -1,4 +1,4 @@
-//! The shortcut for a single configuration: a [`HookSet`] with a [`Runtime`] of its own.
+//! The shortcut for a single configuration: a [`HookSet`] with its own [`Runtime`].
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,14 @@ use crate::{
 };
 
 impl HookSet {
-    /// Starts to build a hook set with a [`Runtime`] of its own, for one configuration, which may also contain the
+    /// Starts to build a hook set with its own [`Runtime`], for one configuration, which may also contain the
     /// operator's settings.
     pub fn standalone() -> StandaloneBuilder {
         StandaloneBuilder::default()
     }
 }
 
-/// Builds a hook set with a runtime of its own. Needs a configuration; everything else has a default.
+/// Builds a hook set with its own runtime. Needs a configuration; everything else has a default.
 #[derive(Default)]
 #[must_use]
 pub struct StandaloneBuilder {

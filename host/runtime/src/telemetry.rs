@@ -1,7 +1,7 @@
 //! Metrics, through the `metrics` facade. A process has them if it installs a recorder.
 //!
 //! Labels come from the configuration and the contract, never from the event, so that no client or hook can create an
-//! unlimited number of series. At most 250 hooks per configuration have series of their own. A label has at most 100
+//! unlimited number of series. At most 250 hooks per configuration have separate series. A label has at most 100
 //! characters.
 
 use std::sync::Arc;

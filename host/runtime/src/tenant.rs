@@ -22,7 +22,7 @@ pub struct Tenant {
     model: Option<Arc<dyn Model>>,
     state_bytes: Option<u64>,
     folder: Option<Arc<Beneath>>,
-    kept: Option<ComponentCache>,
+    component_cache: Option<ComponentCache>,
     publishers: Option<BTreeMap<String, String>>,
 }
 
@@ -37,7 +37,7 @@ impl Tenant {
             model: None,
             state_bytes: None,
             folder: None,
-            kept: None,
+            component_cache: None,
             publishers: None,
         }
     }
@@ -75,8 +75,8 @@ impl Tenant {
     }
 
     /// Sets a separate folder for the tenant's components from registries.
-    pub fn kept(mut self, kept: ComponentCache) -> Self {
-        self.kept = Some(kept);
+    pub fn component_cache(mut self, component_cache: ComponentCache) -> Self {
+        self.component_cache = Some(component_cache);
         self
     }
 
@@ -105,8 +105,8 @@ impl Tenant {
         self.folder.clone()
     }
 
-    pub(crate) fn own_kept(&self) -> Option<ComponentCache> {
-        self.kept.clone()
+    pub(crate) fn own_component_cache(&self) -> Option<ComponentCache> {
+        self.component_cache.clone()
     }
 
     /// The publisher of a locked component, if their signature was verified.

@@ -80,7 +80,7 @@ impl Verdict {
         self.output().restricts()
     }
 
-    /// Like [`Verdict::restricts`], counting only the hooks that could be asked.
+    /// Like [`Verdict::restricts`], counting only the hooks that could be called.
     pub(crate) fn usable_restrict(&self) -> bool {
         self.hooks.iter().any(|hook| !hook.was_not_asked() && hook.counted.restricts())
     }
@@ -113,7 +113,7 @@ impl Verdict {
     }
 }
 
-/// The text for the client, and true if it is plain text. A JSON string stands for plain text.
+/// The text for the client, and true if it is plain text. A JSON string means plain text.
 pub(crate) fn text_of(wire: &Value) -> (String, bool) {
     match wire {
         Value::String(text) => (text.clone(), true),
@@ -150,7 +150,7 @@ pub struct HookReport {
 }
 
 impl HookReport {
-    /// Returns true if the hook failed before it could be asked.
+    /// Returns true if the hook failed before it could be called.
     fn was_not_asked(&self) -> bool {
         let failure = self.run().and_then(|run| run.result.as_ref().err());
         failure.is_some_and(|failure| matches!(failure.cause, Cause::Load | Cause::Event | Cause::EventTooLarge))

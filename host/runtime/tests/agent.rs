@@ -138,7 +138,7 @@ fn project() -> tempfile::TempDir {
 }
 
 #[tokio::test]
-async fn an_agent_looks_before_it_judges() {
+async fn an_agent_reads_files_before_it_decides() {
     for provider in BOTH {
         let project = project();
         let absolute = project.path().join("notes.txt").to_str().unwrap().to_owned();
@@ -238,7 +238,7 @@ async fn no_path_leaves_the_project() {
 }
 
 #[tokio::test]
-async fn large_things_are_cut() {
+async fn large_values_are_shortened() {
     let project = tempfile::tempdir().unwrap();
     for number in 0..1001 {
         fs::write(project.path().join(format!("{number:04}")), "hit\n").unwrap();
@@ -259,7 +259,7 @@ async fn large_things_are_cut() {
     assert!(long.len() < 66_000 && long.ends_with("[cut after 5957 lines; read on with `offset`]\n"), "{}", long.len());
     assert!(huge.2, "{huge:?}");
     assert!(list.lines().count() == 1001 && list.ends_with("[more than 1000 entries]\n"), "{list}");
-    assert!(grep.lines().count() == 201 && grep.ends_with("[there is more; narrow the search]\n"), "{grep}");
+    assert!(grep.lines().count() == 201 && grep.ends_with("[more results exist; narrow the search]\n"), "{grep}");
 }
 
 #[tokio::test]
@@ -308,7 +308,7 @@ fn tool_call(project: &Path) -> String {
 }
 
 #[tokio::test]
-async fn a_configuration_asks_its_model() {
+async fn a_configuration_uses_its_model() {
     let project = project();
     for hook in [
         json!({ "type": "prompt", "prompt": "Safe? $ARGUMENTS" }),
@@ -355,7 +355,7 @@ async fn a_hook_without_a_model_does_not_load() {
     for (host, what, help) in [
         (json!({}), "none is configured", r#""host": { "llm": { "provider": "anthropic""#),
         (key("HOOKBOX_TEST_IS_NOT_SET"), "HOOKBOX_TEST_IS_NOT_SET is not set", "set the environment variable"),
-        (key("PATH"), "no model is named", "correct `llm` in `host`"),
+        (key("PATH"), "no model is configured", "correct `llm` in `host`"),
     ] {
         for kind in ["prompt", "agent"] {
             let group = json!({ "hooks": [{ "type": kind, "prompt": "p" }] });

@@ -128,7 +128,7 @@ async fn five_hooks_run_concurrently_by_default() {
 
 /// The first hook waits for the last. Meanwhile the others must run beside it, one after another.
 #[tokio::test]
-async fn a_slow_hook_takes_one_place_only() {
+async fn a_slow_hook_takes_one_permit_only() {
     let last_ran = Arc::new(Notify::new());
     let mut builder = blade(json!({ "maxConcurrentHooks": 2 }));
     for number in 0..5 {

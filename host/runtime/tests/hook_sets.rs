@@ -289,7 +289,7 @@ impl ComponentSource for Uploaded {
 }
 
 #[tokio::test]
-async fn components_come_from_where_the_embedder_has_them() {
+async fn an_embedder_supplies_components() {
     let folder = tempfile::tempdir().unwrap();
     let bytes = guest::encode(&guest::gate(DENY, ""), guest::GATE, "");
     let runtime = runtime(&folder).components(Uploaded(HashMap::from([("guard@1", bytes)]))).build().unwrap();
@@ -329,7 +329,7 @@ impl Drop for Scripted {
 }
 
 #[tokio::test]
-async fn an_embedder_brings_a_type_of_handlers() {
+async fn an_embedder_supplies_a_handler_type() {
     let folder = tempfile::tempdir().unwrap();
     let started = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&started);
@@ -399,7 +399,7 @@ impl HttpClient for Wire {
 }
 
 #[tokio::test]
-async fn an_embedder_brings_an_http_client() {
+async fn an_embedder_supplies_an_http_client() {
     let folder = tempfile::tempdir().unwrap();
     let wire = Wire::default();
     let runtime = runtime(&folder).http_client(wire.clone()).build().unwrap();
@@ -446,7 +446,7 @@ impl Model for No {
 }
 
 #[tokio::test]
-async fn an_embedder_brings_a_model() {
+async fn an_embedder_supplies_a_model() {
     let folder = tempfile::tempdir().unwrap();
     let config = hooks(&json!([{ "type": "prompt", "prompt": "May it? $ARGUMENTS" }]));
     let none = runtime(&folder).build().unwrap();
@@ -494,7 +494,7 @@ impl Store for Counting {
 }
 
 #[tokio::test]
-async fn an_embedder_brings_a_store() {
+async fn an_embedder_supplies_a_store() {
     let folder = tempfile::tempdir().unwrap();
     let items = r#"(import "hookbox:hooks/state@0.2.0" "delete" (func $delete (param i32 i32 i32)))
                    (data (i32.const 4096) "seen")"#;

@@ -169,7 +169,7 @@ async fn a_slow_server_meets_the_deadline() {
 }
 
 #[tokio::test]
-async fn the_handler_posts_the_event_and_takes_2xx_only() {
+async fn the_handler_posts_the_event_and_accepts_only_2xx() {
     let client = ReqwestClient::default();
     let server = Server::start(|request| match request.split(' ').nth(1).unwrap() {
         "/ok" => response("200 OK", "", r#"{"continue":true}"#),

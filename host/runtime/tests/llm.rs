@@ -57,7 +57,7 @@ fn body(request: &str) -> Value {
 }
 
 #[tokio::test]
-async fn both_providers_are_asked_in_their_own_form_within_the_budget() {
+async fn both_providers_get_their_request_form_within_the_budget() {
     let key = std::env::var("PATH").unwrap();
     let grant = LlmGrant::Detailed(LlmDetails { max_calls: 3, max_tokens: 10 });
     let (one, other) = (anthropic("hi").await, openai("hi").await);
@@ -106,7 +106,7 @@ async fn a_component_chooses_neither_the_model_nor_the_size() {
 }
 
 #[tokio::test]
-async fn a_prompt_is_judged_or_fails() {
+async fn a_prompt_is_decided_or_fails() {
     let wire = br#"{"hook_event_name":"Stop","session_id":"s"}"#;
     let event = hookbox::dialect::by_name("claude").unwrap().decode_event(wire, None).unwrap();
     let refuses = anthropic(r#"{"ok":false,"reason":"not yet"}"#).await;

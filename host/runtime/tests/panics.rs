@@ -117,7 +117,7 @@ async fn is_one_hooks_failure(runtime: &Runtime, folder: &Path, hook: &Value) {
 }
 
 #[tokio::test]
-async fn of_a_handler() {
+async fn a_panic_of_a_handler_fails_one_hook() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(folder.path()).build().unwrap();
     for place in ["made", "start", "handles", "call"] {
@@ -131,7 +131,7 @@ async fn of_a_handler() {
 }
 
 #[tokio::test]
-async fn of_a_source_and_of_a_store() {
+async fn a_panic_of_a_source_or_store_fails_one_hook() {
     let folder = tempfile::tempdir().unwrap();
     let import = r#"(import "hookbox:hooks/state@0.2.0" "delete" (func $delete (param i32 i32 i32)))"#;
     let body = "(call $delete (i32.const 4096) (i32.const 1) (i32.const 8192))";

@@ -33,7 +33,7 @@ fn causes(verdict: &Verdict) -> Vec<Option<Cause>> {
 /// One instance and two concurrent hooks: the second waits until its timeout, and its error says that a retry may
 /// succeed.
 #[tokio::test]
-async fn a_pool_that_is_used_up_is_a_failure_that_passes() {
+async fn an_exhausted_pool_is_a_temporary_failure() {
     let folder = tempfile::tempdir().unwrap();
     component(&folder, "long.wasm", &guest::gate(SPIN, ""));
     component(&folder, "short.wasm", &guest::gate("", ""));
@@ -54,7 +54,7 @@ async fn a_pool_that_is_used_up_is_a_failure_that_passes() {
 
 /// Each instance has room for the largest `memoryMiB` of the file, even above the default of the host.
 #[tokio::test]
-async fn a_place_has_room_for_the_most_generous_limit() {
+async fn an_instance_fits_the_largest_limit() {
     let folder = tempfile::tempdir().unwrap();
     let fill = "(if (i32.eq (memory.grow (i32.const 24000)) (i32.const -1)) (then (unreachable)))";
     component(&folder, "large.wasm", &guest::gate(fill, ""));
@@ -68,7 +68,7 @@ async fn a_place_has_room_for_the_most_generous_limit() {
 
 /// Tables have the same: room for the largest limit of the file.
 #[tokio::test]
-async fn tables_have_a_limit_of_each_hooks_own() {
+async fn each_hook_has_its_own_table_limit() {
     let folder = tempfile::tempdir().unwrap();
     let grow = "(if (i32.eq (table.grow (ref.null func) (i32.const 300000)) (i32.const -1)) (then (unreachable)))";
     component(&folder, "large.wasm", &guest::gate(grow, "(table 0 funcref)"));
@@ -80,7 +80,7 @@ async fn tables_have_a_limit_of_each_hooks_own() {
 
 /// A component whose initial memory exceeds the largest limit of the file can never run, so it does not load.
 #[tokio::test]
-async fn a_component_that_fits_no_place_does_not_load() {
+async fn a_component_larger_than_an_instance_does_not_load() {
     let folder = tempfile::tempdir().unwrap();
     component(
         &folder,
@@ -91,5 +91,5 @@ async fn a_component_that_fits_no_place_does_not_load() {
     let verdict = host.dispatch(EVENT).await.unwrap();
     assert_eq!(causes(&verdict), [Some(Cause::Load)]);
     let error = verdict.unusable().next().unwrap().to_string();
-    assert!(error.contains("begins with 100 MiB of memory") && error.contains(r#""memoryMiB": 100"#), "{error}");
+    assert!(error.contains("starts with 100 MiB of memory") && error.contains(r#""memoryMiB": 100"#), "{error}");
 }

@@ -29,7 +29,7 @@ impl Stage {
     async fn try_new(config: Value) -> Result<Self, BuildError> {
         let folder = tempfile::tempdir().unwrap();
         let loaded = Config::parse(&config.to_string(), &folder.path().join("hooks.json"), None).unwrap();
-        let left_out = |warning: &Diagnostic| warning.message.contains("left out");
+        let left_out = |warning: &Diagnostic| warning.message.contains("counts as failed");
         assert!(!loaded.warnings.iter().any(left_out), "{config}");
         Ok(Self { host: HookSet::standalone().config(loaded.config).build().await?, folder })
     }
@@ -175,7 +175,7 @@ async fn unexpected_replies_are_logged_and_ignored() {
     let verdict = stage.before("wrong id").await;
     assert_eq!(result(&verdict), denied("at last"));
     let log = logged(&verdict);
-    for told in ["a reply to no request, not read: ", "a line that is not a reply, not read: ", "host.shell"] {
+    for told in ["a reply without a request, not read: ", "a line that is not a reply, not read: ", "host.shell"] {
         assert!(log.contains(told), "{told}: {log}");
     }
     let twice = stage.before("twice").await;
@@ -199,7 +199,7 @@ async fn late_replies_are_logged_and_ignored() {
     }
     let verdict = stage.before("in time").await;
     assert_eq!(result(&verdict), denied("in time"));
-    assert!(logged(&verdict).contains("a reply after its time"), "{}", logged(&verdict));
+    assert!(logged(&verdict).contains("a late reply"), "{}", logged(&verdict));
 }
 
 #[tokio::test]
@@ -265,7 +265,7 @@ async fn one_that_keeps_crashing_is_a_failed_hook() {
     let approve = || stage.ask("hook.approve_tool", json!({ "tool": "echo", "arguments": {} }));
     let mut messages = Vec::new();
     // It answers no request, and after a few crashes it is not even started.
-    let left_alone = |message: &String| message.contains("times in a row and is started again in");
+    let left_alone = |message: &String| message.contains("times in a row; restart in");
     while !messages.iter().any(left_alone) {
         let verdict = approve().await;
         // decisions.md#picoclaw: "an approver that errors, times out or crashes has denied (fail-closed)".
@@ -279,9 +279,9 @@ async fn one_that_keeps_crashing_is_a_failed_hook() {
 }
 
 #[tokio::test]
-async fn without_a_handshake_it_is_killed() {
+async fn a_process_without_a_handshake_is_killed() {
     for (how, cause, why) in [
-        ("no hello", Cause::Timeout, "did not answer the handshake within 0.5 s"),
+        ("no hello", Cause::Timeout, "no response to the handshake within 0.5 s"),
         ("refuses", Cause::Guest, "refused the handshake"),
         ("hello fails", Cause::Guest, "handshake: disk full"),
     ] {
@@ -302,7 +302,7 @@ async fn one_that_cannot_be_started_does_not_load() {
 }
 
 #[tokio::test]
-async fn each_stage_has_its_own_time() {
+async fn each_stage_is_timed() {
     let stages = json!({ "timeout": 60, "interceptorTimeout": 0.2, "approvalTimeout": 0.3 });
     let stage = Stage::liar("", stages).await;
     let arguments = json!({ "tool": "echo", "arguments": { "text": "never" } });
@@ -349,7 +349,7 @@ async fn events_that_a_process_does_not_read_are_dropped_and_counted() {
 async fn notifications_that_did_not_arrive_are_reported_at_the_end() {
     let event = json!({ "jsonrpc": "2.0", "method": "hook.event", "params": { "Kind": "error", "Payload": "x".repeat(10_000) } });
     for (how, missed) in [
-        ("no hello", Some("1 notifications were not delivered: it did not answer the handshake in time")),
+        ("no hello", Some("1 notifications were not delivered: no response to the handshake in time")),
         ("refuses", Some("1 notifications were not delivered: refused the handshake")),
         ("", None),
     ] {

@@ -43,7 +43,7 @@ fn a_command_is_one_deeper_than_hookbox() {
 }
 
 #[test]
-fn the_fifth_is_not_started() {
+fn the_fifth_nested_command_is_not_started() {
     for depth in ["4", "5", "4000000000"] {
         let told = inside(Some(depth));
         assert!(told.contains("failed: ") && told.contains("HOOKBOX_DEPTH"), "{told}");

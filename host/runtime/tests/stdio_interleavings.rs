@@ -162,7 +162,7 @@ async fn each_request_is_answered_once_however_lines_fall() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn so_it_is_on_many_threads() {
+async fn requests_interleave_on_many_threads() {
     for seed in 1..=8 {
         interleaved(seed * 0x85EB_CA6B).await;
     }

@@ -85,7 +85,7 @@ pub(crate) fn folder(path: &Path) -> io::Result<File> {
 }
 
 pub(crate) fn leads_out() -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, "it leads out of the folder that it has to be in")
+    io::Error::new(io::ErrorKind::PermissionDenied, "it is outside of the allowed folder")
 }
 
 /// Replaces errors of paths that lead out: those have no code of the operating system.

@@ -148,14 +148,14 @@ impl Compiler {
         if let Some(mut stdin) = child.stdin.take() {
             let _ = stdin.write_all(bytes);
         }
-        let (limit, mut image, mut said) = (image_limit(bytes), Vec::new(), Vec::new());
+        let (limit, mut image, mut message) = (image_limit(bytes), Vec::new(), Vec::new());
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let most = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
+        let maximum = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
         let read = thread::scope(|scope| {
             // Read stderr on another thread, so that no full pipe blocks both sides.
-            let reading = || stderr.map(|stderr| stderr.take(MAX_MESSAGE).read_to_end(&mut said));
+            let reading = || stderr.map(|stderr| stderr.take(MAX_MESSAGE).read_to_end(&mut message));
             thread::Builder::new().spawn_scoped(scope, reading)?;
-            stdout.map(|stdout| stdout.take(most(limit).saturating_add(1)).read_to_end(&mut image)).transpose()
+            stdout.map(|stdout| stdout.take(maximum(limit).saturating_add(1)).read_to_end(&mut image)).transpose()
         });
         if read.is_err() || image.len() > limit {
             let _ = child.kill();
@@ -168,21 +168,21 @@ impl Compiler {
         if status.success() {
             return Ok(Image(image));
         }
-        Err(self.ended(status, String::from_utf8_lossy(&said).trim()))
+        Err(self.ended(status, String::from_utf8_lossy(&message).trim()))
     }
 
     /// Returns the error for a compiler that ended without an image.
-    fn ended(&self, status: ExitStatus, said: &str) -> LoadError {
+    fn ended(&self, status: ExitStatus, message: &str) -> LoadError {
         let CompileLimits { seconds, memory_mib } = self.limits;
         let by = |signal: Signal| status.signal() == Some(signal.as_raw());
         if by(Signal::XCPU) {
             LoadError::TooComplex(format!("{seconds} s of processor time"))
-        } else if said.starts_with("memory allocation of") {
+        } else if message.starts_with("memory allocation of") {
             LoadError::TooComplex(format!("{memory_mib} MiB of memory"))
         } else if status.code() == Some(INVALID.into()) {
-            LoadError::Invalid(said.to_owned())
+            LoadError::Invalid(message.to_owned())
         } else {
-            self.failed(format!("it ended with {status}: {said}"))
+            self.failed(format!("it ended with {status}: {message}"))
         }
     }
 
@@ -232,17 +232,17 @@ fn serve(limits: &CompileLimits) -> io::Result<Result<(), String>> {
 fn confine(limits: &CompileLimits) -> io::Result<()> {
     let limit = |resource, to: u64| {
         // A limit above the hard limit cannot be set.
-        let to = getrlimit(resource).maximum.map_or(to, |most| most.min(to));
+        let to = getrlimit(resource).maximum.map_or(to, |maximum| maximum.min(to));
         setrlimit(resource, Rlimit { current: Some(to), maximum: Some(to) })
     };
     limit(Resource::Core, 0)?;
     // This limit does not count memory that is reserved and never written.
     limit(Resource::Data, u64::from(limits.memory_mib) << 20)?;
-    // The soft limit sends SIGXCPU, which tells the parent the cause. The hard limit kills the process.
-    let most = getrlimit(Resource::Cpu).maximum.map_or(u64::MAX, |most| most.saturating_sub(1));
-    let seconds = u64::from(limits.seconds).min(most);
+    // The soft limit sends SIGXCPU, from which the parent sees the cause. The hard limit kills the process.
+    let maximum = getrlimit(Resource::Cpu).maximum.map_or(u64::MAX, |maximum| maximum.saturating_sub(1));
+    let seconds = u64::from(limits.seconds).min(maximum);
     setrlimit(Resource::Cpu, Rlimit { current: Some(seconds), maximum: Some(seconds + 1) })?;
-    // End with the parent, because nobody else uses the result.
+    // End with the parent, because only the parent uses the result.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     Ok(())

@@ -161,9 +161,9 @@ impl Component {
         let code = engine.codes().try_get(&digest, || {
             let component = cache::cached(engine, &digest).ok_or(None)?;
             // A compiled component passed the size check once, but this engine may allow less memory.
-            let most = engine.options().max_memory_mib;
-            let fits = begins_with_at_most(&component).is_some_and(|bytes| bytes <= u64::from(most) << 20);
-            (if fits { Ok(()) } else { size::check(bytes, most) })
+            let limit = engine.options().max_memory_mib;
+            let fits = begins_with_at_most(&component).is_some_and(|bytes| bytes <= u64::from(limit) << 20);
+            (if fits { Ok(()) } else { size::check(bytes, limit) })
                 .and_then(|()| Code::link(engine.wasmtime(), &component, &digest))
                 .map_err(Some)
         });

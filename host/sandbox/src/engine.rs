@@ -44,7 +44,7 @@ pub const ALL_IN_USE: &str = "all instances were in use until the timeout";
 /// Options of an [`Engine`].
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
-    /// Maximum number of components that run at once. A further call waits until its deadline, and then fails with
+    /// Maximum number of components that run concurrently. A further call waits until its deadline, and then fails with
     /// [`hookbox_protocol::Cause::Busy`].
     pub max_instances: NonZeroU32,
     /// Upper bound on the linear memory of any call, in MiB. A hook's own limits cannot exceed it.
@@ -125,7 +125,7 @@ impl Engine {
         &self.inner.options
     }
 
-    /// Returns the number of compiled components in memory. Hooks made of the same component count once.
+    /// Returns the number of compiled components in memory. Hooks with the same component count once.
     pub fn components(&self) -> usize {
         self.inner.codes.count()
     }

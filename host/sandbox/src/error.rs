@@ -43,7 +43,7 @@ pub enum LoadError {
     #[error("not a usable component: {0}")]
     Invalid(String),
     /// The initial memory exceeds the limit of every hook.
-    #[error("begins with {mib} MiB of memory, and no hook here may have more than {limit_mib} MiB")]
+    #[error("starts with {mib} MiB of memory, but hooks may have at most {limit_mib} MiB")]
     Memory {
         /// Initial memory in MiB.
         mib: u64,
@@ -54,7 +54,7 @@ pub enum LoadError {
     #[error("too much to compile: it takes more than {0}")]
     TooComplex(String),
     /// Built for another version of the contract.
-    #[error("made for `{found}`; this host speaks {CONTRACT}")]
+    #[error("made for `{found}`; this host supports {CONTRACT}")]
     Version {
         /// The interface as the component names it.
         found: String,
@@ -74,10 +74,10 @@ pub enum LoadError {
     #[error("handles no event: it exports no interface of {CONTRACT}")]
     NoEvent,
     /// The component imports an interface that is not granted.
-    #[error("asks for {}, which {} not granted", Grant::list(.0), if .0.len() == 1 { "is" } else { "are" })]
+    #[error("needs {}, which {} not granted", Grant::list(.0), if .0.len() == 1 { "is" } else { "are" })]
     NotGranted(Vec<Grant>),
     /// The component imports an interface that no hook can be granted.
-    #[error("asks for what no hook can have: {}", .0.join(", "))]
+    #[error("imports interfaces that no hook can have: {}", .0.join(", "))]
     Refused(Vec<String>),
     /// A granted directory cannot be opened.
     #[error("cannot open the granted directory {}: {error}", path.display())]

@@ -15,7 +15,7 @@ pub(crate) const CORE_INSTANCES: u32 = 64;
 pub(crate) const MEMORIES: u32 = 8;
 pub(crate) const TABLES: u32 = 32;
 
-/// Limits of one hook. Each is a fault of its own when it is met.
+/// Limits of one hook. Each has a separate fault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]

@@ -29,7 +29,7 @@ pub(crate) use wasi::WasiGrants;
 /// Bytes that a component may pass to the host in one call besides its output, such as an HTTP body or a state value.
 /// Each function checks its own limit later. This one bounds what the host allocates before that check.
 const HOST_CALL_BYTES: usize = 4 << 20;
-/// WASI streams, pollables and files a call may hold at once.
+/// Maximum number of open WASI streams, pollables and files of a call.
 const HANDLES: usize = 1024;
 
 /// The host's side of one call.

@@ -92,7 +92,7 @@ async fn waiting_for_the_host_ends_at_the_deadline_too() {
     let capabilities = Capabilities { state: Some(Arc::new(Recorder::default())), ..Capabilities::default() };
     let begin = Instant::now();
     let report = call_with(&deletes("slow", 0), capabilities, Duration::from_millis(50)).await;
-    assert_eq!(report.result.unwrap_err().to_string(), "timeout: did not answer within its timeout");
+    assert_eq!(report.result.unwrap_err().to_string(), "timeout: did not return within its timeout");
     assert!(begin.elapsed() < Duration::from_secs(1));
 }
 

@@ -80,7 +80,7 @@ fn text(at: u32, text: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn rules_come_back_with_their_reason() {
+async fn decisions_are_returned_with_their_reason() {
     let (reason, data) = text(REASON, "because");
     for (case, decision) in [(1, Decision::Allow), (2, Decision::Ask), (3, Decision::Deny), (4, Decision::Skip)] {
         let body = format!("{reason} (i32.store8 (i32.const {RULE}) (i32.const {case}))");
@@ -99,7 +99,7 @@ async fn a_response_is_the_tools_result() {
 }
 
 #[tokio::test]
-async fn effects_come_back() {
+async fn effects_are_returned() {
     let (context, data) = text(CONTEXT, "look");
     let body = format!(
         "{context} (i32.store8 (i32.const {SUPPRESS}) (i32.const 1))
@@ -137,7 +137,7 @@ async fn json_that_is_not_json_is_a_failure_that_names_the_field() {
 }
 
 #[tokio::test]
-async fn extra_may_not_decide() {
+async fn extra_cannot_decide() {
     let (body, data) = text(EXTRA, r#"{"hookSpecificOutput":{"permissionDecision":"allow","new":1},"continue":false}"#);
     let report = call(&guest::load_gate(&body, &data), Limits::default()).await;
     let output = report.result.unwrap();
@@ -146,7 +146,7 @@ async fn extra_may_not_decide() {
 }
 
 #[tokio::test]
-async fn a_fault_is_the_hooks_own_failure() {
+async fn a_fault_is_a_failure_of_the_hook() {
     // `err` at 0, the fault's case at 4, its text at 8.
     let body = "(i32.store8 (i32.const 0) (i32.const 1)) (i32.store (i32.const 8) (i32.const 4096)) (i32.store (i32.const 12) (i32.const 9))";
     let failure = failure(body, r#"(data (i32.const 4096) "no Config")"#).await;

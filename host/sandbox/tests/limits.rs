@@ -71,7 +71,7 @@ async fn calls_do_not_share_memory() {
 async fn gone_after_its_timeout(component: &Component) {
     let (begin, timeout) = (Instant::now(), Duration::from_millis(40));
     let report = component.call(&event(), claude(), context(endless(), timeout)).await;
-    assert_eq!(report.result.unwrap_err().to_string(), "timeout: did not answer within its timeout");
+    assert_eq!(report.result.unwrap_err().to_string(), "timeout: did not return within its timeout");
     assert!(begin.elapsed() >= timeout, "{:?}", begin.elapsed());
 }
 
@@ -142,7 +142,7 @@ async fn growing_memory_without_end_is_out_of_memory() {
 
 /// The limit applies to the sum, which includes the initial memory.
 #[tokio::test]
-async fn memory_to_begin_with_counts() {
+async fn initial_memory_counts() {
     let module = gate("", "").replace("(export \"memory\") 1)", "(export \"memory\") 900)");
     let component = load(&encode(&module, guest::GATE, "")).unwrap();
     assert!(call(&component, Limits::default()).await.result.is_ok());
@@ -176,7 +176,7 @@ async fn a_malformed_result_is_a_trap() {
     let bad_pointer = failure("(return (i32.const -4))", "").await;
     for failure in [out_of_range, not_utf8, no_such_case, bad_pointer] {
         assert_eq!(failure.cause, Cause::Trap, "{failure}");
-        assert!(failure.message.starts_with("handed the host something malformed: "), "{failure}");
+        assert!(failure.message.starts_with("passed malformed data to the host: "), "{failure}");
         assert!(!failure.message.contains("::"), "no type names: {failure}");
     }
 }

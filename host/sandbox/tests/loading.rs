@@ -57,7 +57,7 @@ fn handled_events_are_its_exports() {
 
 #[test]
 fn a_missing_grant_is_an_error() {
-    assert_eq!(refusal(&wants_state()), "asks for state, which is not granted");
+    assert_eq!(refusal(&wants_state()), "needs state, which is not granted");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn invalid_components_have_specific_errors() {
 fn another_version_of_the_contract_is_named() {
     let wit = r#"(component (component $c) (instance $i (instantiate $c)) (export "hookbox:hooks/stop@0.1.0" (instance $i)))"#;
     let what = refusal(&wat::parse_str(wit).unwrap());
-    assert_eq!(what, "made for `hookbox:hooks/stop@0.1.0`; this host speaks hookbox:hooks@0.2.0");
+    assert_eq!(what, "made for `hookbox:hooks/stop@0.1.0`; this host supports hookbox:hooks@0.2.0");
 }
 
 #[test]

@@ -19,17 +19,21 @@ use crate::{
 };
 
 /// The reason in `/readyz` for a tenant whose files are invalid.
-const REFUSED: &str = "its files cannot be used; the daemon's log says why";
+const REFUSED: &str = "its files are invalid; the daemon's log has the reason";
 
 /// The three paths that need no token.
 pub fn routes() -> Router<Arc<App>> {
     Router::new().route("/metrics", get(metrics)).route("/healthz", get(healthz)).route("/readyz", get(readyz))
 }
 
-/// The router for a listener of its own.
+/// The router for a separate listener.
 pub fn alone() -> Router<Arc<App>> {
     routes().method_not_allowed_fallback(method).fallback(|app, request| {
-        refuse(app, request, Problem::Unknown("here are /metrics, /healthz and /readyz".into()))
+        refuse(
+            app,
+            request,
+            Problem::Unknown("unknown path: this address serves /metrics, /healthz and /readyz".into()),
+        )
     })
 }
 

@@ -10,9 +10,9 @@ use serde_json::Value;
 /// The effect of a verdict on the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// The agent goes on as without hooks.
+    /// The agent continues as without hooks.
     Open,
-    /// The agent goes on without asking the user.
+    /// The agent continues without asking the user.
     Allows,
     /// The user or another program is asked.
     Asks,
@@ -56,12 +56,12 @@ pub fn agree(
     body: &[u8],
     is_text: bool,
 ) -> Result<(), String> {
-    let said = Effect::of_word(word)
+    let announced = Effect::of_word(word)
         .ok_or_else(|| format!("`Hookbox-Verdict` is `{}`, which is not a verdict", hookbox::shorten(word, 40)))?;
     let decoded = dialect.decode_event(event, name).ok();
     let glimpsed = || dialect.glimpse(event, name).map(|seen| Event::glimpsed(dialect, seen));
     let Some(event) = decoded.or_else(glimpsed) else {
-        return Err("it is a verdict on an event of which not even the name is known".to_owned());
+        return Err("the name of its event is unknown".to_owned());
     };
     let (wire, output) = if body.is_empty() {
         (None, HookOutput::default())
@@ -89,9 +89,9 @@ pub fn agree(
     let effect = Effect::of(&output);
     // A dialect cannot express some verdicts on some events, and encodes others as something stricter. Then the body
     // must be the encoding of the header's word.
-    let same_words = || dialect.encode_outcome(&event, &with_word(output, said, word)) == wire;
+    let same_words = || dialect.encode_outcome(&event, &with_word(output, announced, word)) == wire;
     let is_plain = !matches!(wire, Some(Value::String(_)));
-    if (effect == said && is_plain) || same_words() {
+    if (effect == announced && is_plain) || same_words() {
         return Ok(());
     }
     let words = match effect {
@@ -103,12 +103,12 @@ pub fn agree(
     Err(format!("`Hookbox-Verdict` is `{word}`, and the body {words}"))
 }
 
-/// The output with the header's decision in place of its own.
-fn with_word(output: HookOutput, said: Effect, word: &str) -> HookOutput {
+/// The output with the header's decision.
+fn with_word(output: HookOutput, announced: Effect, word: &str) -> HookOutput {
     if word == "nothing" {
         return HookOutput::default();
     }
-    let decision = match said {
+    let decision = match announced {
         Effect::Open => None,
         Effect::Allows => Some(Decision::Allow),
         Effect::Asks => Some(Decision::Ask),

@@ -79,7 +79,7 @@ pub enum ServeError {
     #[error("`registries`: {0}")]
     Registries(String),
     /// The system cannot start a thread.
-    #[error("no thread can be started: {0}")]
+    #[error("cannot start a thread: {0}")]
     Threads(io::Error),
     /// The runtime cannot be built.
     #[error(transparent)]
@@ -243,7 +243,7 @@ impl Server {
         // A separate limit, so that probes and scrapers connect even if clients use all connections.
         let for_admin = Connections::new(ADMIN_CONNECTIONS, self.app.phase.subscribe());
         let mut router = routes::api();
-        // If the daemon is reachable from other machines, these paths need a listener of their own.
+        // If the daemon is reachable from other machines, these paths need a separate listener.
         if self.admin.is_none() && self.app.settings.is_local() {
             router = router.merge(admin::routes());
         }

@@ -105,7 +105,7 @@ impl Bodies {
         let problem = tokio::select! {
             biased;
             done = reading.all() => done.err(),
-            () = hurried => Some(Problem::Busy("there is no room for a body that arrives so slowly")),
+            () = hurried => Some(Problem::Busy("the body arrives too slowly while other requests need its memory")),
         };
         if problem.is_none()
             && let Some(line) = line
@@ -132,7 +132,7 @@ impl Reading {
         let mut promised = declared.map_or(0, |bytes| bytes.min(self.limit));
         if promised > FREE && !self.held.take(promised, self.bounds.tenant) {
             self.some(FREE).await?;
-            let full = Problem::Busy("other bodies of this tenant take all memory that it may have for them");
+            let full = Problem::Busy("other bodies of this tenant use all its memory for bodies");
             tokio::time::timeout_at(by, self.held.wait(promised, self.bounds.tenant)).await.map_err(|_| full)?;
         }
         loop {
@@ -147,7 +147,7 @@ impl Reading {
             if needed > FREE.max(promised) {
                 promised = needed.saturating_mul(2).min(self.limit);
                 if !self.held.take(promised, self.bounds.tenant) {
-                    return Err(Problem::Busy("bodies take all the memory that there is for them"));
+                    return Err(Problem::Busy("request bodies use all the memory for them"));
                 }
             }
             self.add(&frame, promised);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_counts_until_it_is_sent() {
+    async fn a_response_counts_until_it_is_sent() {
         let bodies = Bodies::new(100);
         let mut held = bodies.of("a");
         assert!(held.take(60, 1000) && held.grow(40, 1000) && bodies.taken() == 100);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenant_has_a_bound_and_leaves_memory_to_others() {
+    fn a_tenant_has_a_limit_and_leaves_memory_to_others() {
         let bodies = Bodies::new(100);
         let [mut first, mut second, mut third, mut other] = ["a", "a", "a", "b"].map(|name| held(&bodies, name));
         assert!(first.take(20, 40) && second.take(20, 40) && !third.take(1, 40));

@@ -210,7 +210,7 @@ async fn admitted(app: &App, tenant: &Tenant, set: &HookSet, asked: &TenantEvent
     let deciding = async {
         let turn = app.gate.enter(&tenant.name, usage.bounds());
         let place = tokio::time::timeout_at(asked.time.deadline(), turn).await.map_err(|_| late())?;
-        let _place = place.map_err(|_| Problem::Busy("too many events of this tenant wait already"))?;
+        let _place = place.map_err(|_| Problem::Busy("the tenant's queue is full"))?;
         if tokio::time::Instant::now() >= asked.time.deadline() {
             return Err(late());
         }

@@ -49,7 +49,7 @@ pub struct Registries {
     /// The largest component, in MiB.
     #[serde(default = "component_mib", rename = "componentMiB")]
     pub component_mib: u32,
-    /// Components that are fetched at once, of all tenants together.
+    /// Components that are fetched concurrently, of all tenants together.
     #[serde(default = "concurrency")]
     pub concurrency: u32,
     /// Policies of publishers. Tenants cannot say less.
@@ -89,9 +89,9 @@ pub struct Fetcher {
 /// Why the components of a tenant's hooks cannot be had.
 #[derive(Debug, Error)]
 pub enum FetchError {
-    #[error("this daemon takes no hooks from registries")]
+    #[error("this daemon does not allow hooks from registries")]
     Off,
-    #[error("{0} references, and {MOST} are the most")]
+    #[error("{0} references, at most {MOST} are allowed")]
     Many(usize),
     #[error(transparent)]
     Lock(#[from] LockError),
@@ -101,17 +101,17 @@ pub enum FetchError {
     Revoked(String, String),
     #[error("`{reference}`: the registry has {found} where {wanted} is locked")]
     Other { reference: String, found: String, wanted: String },
-    #[error("`{reference}` is signed by {found}, and the lock says {said}")]
-    Publisher { reference: String, found: String, said: String },
+    #[error("`{reference}` is signed by {found}, but the lock says {expected}")]
+    Publisher { reference: String, found: String, expected: String },
     #[error(transparent)]
     Policy(#[from] PolicyError),
     #[error(transparent)]
     ComponentCache(#[from] ComponentCacheError),
-    #[error("what was verified before cannot be read: {0}")]
+    #[error("cannot read the results of earlier verifications: {0}")]
     Verified(io::Error),
     #[error("`credentials`: {}: {why}", file.display())]
     Credentials { file: PathBuf, why: String },
-    #[error("the daemon ends")]
+    #[error("the daemon is shutting down")]
     Ends,
 }
 
@@ -122,7 +122,7 @@ impl From<RegistryError> for FetchError {
 }
 
 impl Registries {
-    /// The trust that is asked of every component. Files of keys are relative to `folder`.
+    /// The signature policies for every component. Files of keys are relative to `folder`.
     ///
     /// # Errors
     /// A policy that cannot be used.
@@ -145,14 +145,14 @@ impl Fetcher {
             hosts: hosts.only(settings.hosts.keys().cloned()),
             trust: settings.trust(Path::new("")).map_err(|error| error.to_string())?,
             bounds: Bounds { component: mib(settings.component_mib), time: TIME, ..Bounds::default() },
-            folder: place.ok_or("there is no place to keep components: HOME is not set")?,
+            folder: place.ok_or("no folder for components: HOME is not set")?,
             tenant_bytes: mib(settings.tenant_mib),
             permits: Semaphore::new(settings.concurrency.max(1) as usize),
         })
     }
 
     /// Fetches what the lock of a hooks file says and the tenant does not have yet. Returns the tenant's folder, and the
-    /// publishers that were verified. Tenants share nothing: the name of a component that another tenant has gives nobody
+    /// publishers that were verified. Tenants share nothing: the name of a component that another tenant has gives no tenant
     /// the component.
     pub async fn fetch(
         &self,
@@ -162,7 +162,7 @@ impl Fetcher {
         credentials: Option<WrittenCredentials>,
     ) -> Result<(ComponentCache, BTreeMap<String, String>), FetchError> {
         let own = self.folder.join(sha256(tenant));
-        let kept = ComponentCache::at(own.join("components")).most(self.tenant_bytes);
+        let cache = ComponentCache::at(own.join("components")).max_bytes(self.tenant_bytes);
         if config.references.len() > MOST {
             return Err(FetchError::Many(config.references.len()));
         }
@@ -180,7 +180,7 @@ impl Fetcher {
         verified.components.retain(|name, _| lock.components.contains_key(name));
         let registry = self.registry(credentials);
         for reference in &config.references {
-            match self.component(&registry, &kept, &lock, &verified, reference).await {
+            match self.component(&registry, &cache, &lock, &verified, reference).await {
                 Ok(None) => {}
                 Ok(Some(entry)) => drop(verified.components.insert(reference.to_string(), entry)),
                 Err(error) if is_ignored(config, reference) => {
@@ -193,14 +193,14 @@ impl Fetcher {
         let publishers = publishers.filter_map(|(name, entry)| Some((name.clone(), entry.publisher.clone()?)));
         let publishers = publishers.collect();
         blocking(move || store.put(&verified)).await.map_err(FetchError::Verified)?;
-        Ok((kept, publishers))
+        Ok((cache, publishers))
     }
 
     /// Fetches the component of a reference if the tenant does not have it yet. Returns its verified entry then.
     async fn component(
         &self,
         registry: &Registry,
-        kept: &ComponentCache,
+        cache: &ComponentCache,
         lock: &Lock,
         verified: &Approval,
         reference: &Reference,
@@ -211,17 +211,17 @@ impl Fetcher {
         if let Some(what) = self.trust.revoked.find(digests, locked.publisher.as_deref()) {
             return Err(FetchError::Revoked(name, what.to_owned()));
         }
-        if self.has(kept, verified, reference, locked).await? {
+        if self.has(cache, verified, reference, locked).await? {
             return Ok(None);
         }
-        let publisher = self.one(registry, kept, lock, reference, locked).await?;
+        let publisher = self.one(registry, cache, lock, reference, locked).await?;
         Ok(Some(Locked { attested: publisher.is_some(), publisher, ..locked.clone() }))
     }
 
-    /// Returns true if a component is there, and what was verified of it is enough for the policies of today.
+    /// Returns true if a component is cached, and its verification satisfies the current policies.
     async fn has(
         &self,
-        kept: &ComponentCache,
+        cache: &ComponentCache,
         verified: &Approval,
         reference: &Reference,
         locked: &Locked,
@@ -233,15 +233,15 @@ impl Fetcher {
         if is_revoked || !self.trust.publishers.accept(reference, publisher) {
             return Ok(false);
         }
-        let (kept, digest) = (kept.clone(), locked.hex().to_owned());
-        Ok(blocking(move || kept.get(&digest)).await?.is_some())
+        let (cache, digest) = (cache.clone(), locked.hex().to_owned());
+        Ok(blocking(move || cache.get(&digest)).await?.is_some())
     }
 
     /// Fetches one component, and returns its publisher where one was verified.
     async fn one(
         &self,
         registry: &Registry,
-        kept: &ComponentCache,
+        cache: &ComponentCache,
         lock: &Lock,
         reference: &Reference,
         locked: &Locked,
@@ -254,16 +254,16 @@ impl Fetcher {
             return Err(FetchError::Other { reference: reference.to_string(), found, wanted });
         }
         let publisher = self.trust.verify(registry, &pinned, &seen).await?.map(|verified| verified.publisher);
-        if let (Some(found), Some(said)) = (&publisher, &locked.publisher)
-            && found != said
+        if let (Some(found), Some(expected)) = (&publisher, &locked.publisher)
+            && found != expected
         {
-            let (found, said) = (found.clone(), said.clone());
-            return Err(FetchError::Publisher { reference: reference.to_string(), found, said });
+            let (found, expected) = (found.clone(), expected.clone());
+            return Err(FetchError::Publisher { reference: reference.to_string(), found, expected });
         }
         let pulled = registry.pull_seen(&pinned, seen).await?;
         let named: Vec<String> = lock.components.values().map(|locked| locked.hex().to_owned()).collect();
-        let kept = kept.clone();
-        blocking(move || put(&kept, &pulled.component, &named)).await?;
+        let cache = cache.clone();
+        blocking(move || put(&cache, &pulled.component, &named)).await?;
         Ok(publisher)
     }
 
@@ -298,13 +298,13 @@ pub async fn credentials(place: FilePath) -> Result<WrittenCredentials, FetchErr
 }
 
 /// Keeps a component. Where there is no room, those that the lock does not name make some.
-fn put(kept: &ComponentCache, component: &[u8], named: &[String]) -> Result<(), ComponentCacheError> {
-    match kept.put(component) {
+fn put(cache: &ComponentCache, component: &[u8], named: &[String]) -> Result<(), ComponentCacheError> {
+    match cache.put(component) {
         Err(ComponentCacheError::Full { .. }) => {}
         put => return put.map(drop),
     }
-    for file in kept.files()?.iter().filter(|file| !named.contains(&file.digest)) {
-        kept.remove(&file.digest)?;
+    for file in cache.files()?.iter().filter(|file| !named.contains(&file.digest)) {
+        cache.remove(&file.digest)?;
     }
-    kept.put(component).map(drop)
+    cache.put(component).map(drop)
 }

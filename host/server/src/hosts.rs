@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_name_is_not() {
+    fn unlisted_names_are_refused() {
         for host in [
             "",
             "evil.example",

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_a_bound_that_known_connections_do_not_count_for() {
+    fn connections_with_a_token_do_not_count_for_the_address_limit() {
         let all = Arc::new(Idle::new(8, Duration::ZERO));
         let known: Vec<_> = (0..2 * PER_ADDRESS).map(|_| line(&all, 1)).inspect(|line| line.know()).collect();
         let strangers: Vec<_> = (0..=PER_ADDRESS).map(|_| line(&all, 1)).collect();
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_is_one_source() {
+    fn addresses_of_one_network_count_together() {
         let of = |text: &str| Source::of(text.parse().unwrap_or(IpAddr::V6(Ipv6Addr::LOCALHOST)));
         assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:2"));
         assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));

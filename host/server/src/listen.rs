@@ -165,7 +165,7 @@ impl Connections {
             let (stream, source) = match taken {
                 Ok(taken) => taken,
                 Err(error) => {
-                    tracing::warn!("a connection could not be taken: {error}");
+                    tracing::warn!("cannot accept a connection: {error}");
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 }

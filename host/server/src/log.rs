@@ -44,6 +44,6 @@ impl Sink for Stderr {
     }
 
     fn recovered(&mut self, lost: u64) {
-        tracing::error!("{lost} lines of the log were lost before this one: its reader did not read");
+        tracing::error!("{lost} log lines were lost before this one: nothing read them");
     }
 }

@@ -96,7 +96,7 @@ impl Metrics {
     pub fn install() -> Self {
         let metrics = Self(Arc::new(Registry::new(Cells)));
         if metrics::set_global_recorder(metrics.clone()).is_err() {
-            tracing::warn!("this process has a recorder of metrics already: /metrics shows nothing");
+            tracing::warn!("another metrics recorder is installed in this process: /metrics stays empty");
         }
         metrics
     }

@@ -1,4 +1,4 @@
-//! A stream that fails when its peer reads nothing for too long. Otherwise a client that asks and does not read would keep
+//! A stream that fails when its peer reads nothing for too long. Otherwise a client that sends requests and reads no responses would keep
 //! its connection and its answer for ever.
 
 use std::{
@@ -95,7 +95,7 @@ mod tests {
     use super::Patience;
 
     #[tokio::test]
-    async fn a_peer_that_reads_nothing_is_given_up_and_one_that_reads_slowly_is_not() {
+    async fn only_peers_that_read_nothing_are_disconnected() {
         let (near, mut far) = tokio::io::duplex(4);
         let mut stream = Patience { limit: Duration::from_millis(200), ..Patience::new(near) };
         let reading = async {

@@ -24,13 +24,13 @@ pub enum Problem {
     #[error("give the tenant's token: `Authorization: Bearer TOKEN`")]
     Token,
     /// The token belongs to another tenant.
-    #[error("this token is not the tenant's")]
+    #[error("this token belongs to another tenant")]
     Foreign,
     /// The path is unknown, or the tenant has no hooks of this dialect.
     #[error("{0}")]
     Unknown(String),
     /// `Host` is neither an IP address nor a known name.
-    #[error("this host name is not known here: add it to `hosts` in serve.json, or ask by an IP address")]
+    #[error("unknown host name: add it to `hosts` in serve.json, or use an IP address")]
     Host,
     /// The method is not supported for the path.
     #[error("use POST")]

@@ -139,7 +139,7 @@ impl Shared {
             state.busy = true;
             drop(state);
             for _ in 0..refused {
-                sink.lost(lost == 0, "they are not read as fast as they come");
+                sink.lost(lost == 0, "their reader is too slow");
                 lost += 1;
             }
             match task {
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_have_a_bound_in_bytes() {
+    fn long_lines_are_limited_in_bytes() {
         let held = Held::default();
         let queue = Queue::start("test", held.clone()).unwrap();
         let shut = held.open.lock().unwrap();

@@ -66,7 +66,7 @@ mod tests {
     use super::Bucket;
 
     #[test]
-    fn it_gives_what_comes_in() {
+    fn a_bucket_holds_the_tokens_of_one_second() {
         let begin = Instant::now();
         let bucket = Bucket::new(10.0, begin);
         let taken = (0..100).filter(|_| bucket.take(1.0, begin).is_ok()).count();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn debts_are_paid_first() {
+    fn a_charge_delays_later_calls() {
         let begin = Instant::now();
         let bucket = Bucket::new(100.0, begin);
         bucket.charge(300.0, begin);

@@ -114,7 +114,7 @@ impl Records {
     pub fn end(&self, at_most: Duration) {
         self.queue.reopen();
         if !self.queue.flush(at_most) {
-            tracing::error!("the last records are not written: their reader does not read");
+            tracing::error!("the last records are lost: nothing reads them");
         }
     }
 }

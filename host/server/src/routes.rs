@@ -60,7 +60,7 @@ pub fn api() -> Router<Arc<App>> {
 }
 
 /// The detail of a 404 for a path.
-const PATH: &str = "there is no such path: POST to /v1/TENANT/DIALECT";
+const PATH: &str = "unknown path: POST to /v1/TENANT/DIALECT";
 
 /// Rejects a request whose path has no such method.
 pub async fn method(app: State<Arc<App>>, request: Request) -> Response<Body> {
@@ -218,7 +218,7 @@ fn events(body: &Bytes) -> Result<Vec<Bytes>, Problem> {
             let mut events = Vec::new();
             while let Some(event) = array.next_element::<&RawValue>()? {
                 if events.len() == BATCH {
-                    return Err(de::Error::custom(format!("a batch has {BATCH} events at most")));
+                    return Err(de::Error::custom(format!("a batch has at most {BATCH} events")));
                 }
                 events.push(self.0.slice_ref(event.get().as_bytes()));
             }
@@ -329,7 +329,7 @@ impl Hooks {
                 self.tenant = Some(Arc::clone(tenant));
             }
             Standing::Broken(reason) => self.fail(app, found, Problem::Unusable(reason.to_string()))?,
-            Standing::Gone(_) => self.fail(app, found, Problem::Unusable("the file of the tenant is gone".into()))?,
+            Standing::Gone(_) => self.fail(app, found, Problem::Unusable("the tenant's file was removed".into()))?,
         }
         Ok(())
     }
@@ -340,7 +340,7 @@ impl Hooks {
             Ok(()) => (problem, found.closed),
             // If the tokens are unknown too, a block does no harm and reveals nothing.
             Err(_) if found.closed && found.tokens.is_empty() => {
-                (Problem::Unusable("the daemon's log says why".into()), true)
+                (Problem::Unusable("the daemon's log has the reason".into()), true)
             }
             Err(refused) => return Err(refused),
         });
@@ -387,14 +387,7 @@ impl Hooks {
         if bytes == 0 || held.grow(bytes, self.memory()) {
             return (answer, bytes);
         }
-        (
-            lost(
-                self.dialect,
-                asked,
-                Problem::Busy("answers that are not read take all the memory that there is for them"),
-            ),
-            0,
-        )
+        (lost(self.dialect, asked, Problem::Busy("unread responses use all the memory for them")), 0)
     }
 
     /// The memory for bodies and answers, in bytes.

@@ -245,7 +245,9 @@ pub(crate) fn seconds<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<
     Duration::try_from_secs_f64(seconds)
         .ok()
         .filter(|time| !time.is_zero() && *time <= Duration::from_hours(24))
-        .ok_or_else(|| de::Error::custom(format!("{seconds} is not a time: seconds, more than 0 and at most a day")))
+        .ok_or_else(|| {
+            de::Error::custom(format!("invalid time {seconds}: expected seconds, more than 0 and at most a day"))
+        })
 }
 
 /// The error in the daemon's settings.
@@ -270,7 +272,7 @@ pub enum SettingsError {
     },
     /// The address is reachable from other machines without TLS, so tokens and events could be read in transit.
     #[error(
-        "`{0}` is reached from beyond this machine: give `tls` a `certificate` and a `key`, or say `\"insecure\": true` \
+        "`{0}` is reachable from other machines: give `tls` a `certificate` and a `key`, or say `\"insecure\": true` \
          where something else encrypts"
     )]
     Open(Address),

@@ -139,7 +139,7 @@ impl TenantError {
     pub fn public_text(&self) -> String {
         match self {
             Self::Own(_) | Self::Tenant { .. } => {
-                "the file of the tenant cannot be used; the daemon's log says why".to_owned()
+                "the tenant's file is invalid; the daemon's log has the reason".to_owned()
             }
             Self::Read { .. } | Self::Hooks(_) | Self::Load(_) | Self::Fetch(_) => self.to_string(),
         }
@@ -237,7 +237,10 @@ async fn sets(
     for (dialect_name, place) in hooks {
         if dialect::by_name(dialect_name).is_none() {
             let known: Vec<&str> = dialect::ALL.iter().map(|dialect| dialect.name()).collect();
-            return Err(wrong(format!("`hooks` names the dialect `{dialect_name}`; there are {}", known.join(", "))));
+            return Err(wrong(format!(
+                "`hooks` names the unknown dialect `{dialect_name}`; the dialects are {}",
+                known.join(", ")
+            )));
         }
         // One budget for all of its files.
         let taken: usize = sets.values().map(|set: &HookSet| set.config().matcher_bytes).sum();
@@ -274,8 +277,8 @@ async fn sets(
                 }
                 None => None,
             };
-            let (kept, publishers) = fetcher.fetch(name, &config, Arc::clone(&folder), credentials).await?;
-            owner = owner.kept(kept).publishers(publishers);
+            let (component_cache, publishers) = fetcher.fetch(name, &config, Arc::clone(&folder), credentials).await?;
+            owner = owner.component_cache(component_cache).publishers(publishers);
         }
         sets.insert(dialect_name.clone(), HookSet::load(runtime, owner, config).await?);
     }

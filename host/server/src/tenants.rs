@@ -40,7 +40,7 @@ use crate::{
 /// The interval of checking files for changes.
 const LOOK: Duration = Duration::from_millis(500);
 /// The reason for clients of a tenant whose file another tenant names as its hooks.
-const DOUBTFUL: &str = "the file of the tenant is named as a hooks file of another; the daemon's log says which";
+const DOUBTFUL: &str = "another tenant's file names this file as a hooks file; the daemon's log has the name";
 
 /// The labels of hooks, with the digests of the components that have the label.
 type Labels = HashMap<String, HashSet<Arc<str>>>;
@@ -258,7 +258,10 @@ impl Tenants {
             if !stays {
                 tracing::info!(tenant = name, "is removed");
             } else if !matches!(slot.standing, Standing::Gone(_)) {
-                tracing::warn!(tenant = name, "its file is gone; its calls are refused, or blocked if it fails closed");
+                tracing::warn!(
+                    tenant = name,
+                    "its file was removed; its requests are refused, or blocked if it fails closed"
+                );
                 slot.withdraw(Standing::Gone(now));
             }
             stays
@@ -330,7 +333,7 @@ impl Tenants {
                 }
                 Err(error) => {
                     let serves = matches!(slot.standing, Standing::Serving(_));
-                    let kept = if serves { "; what was loaded before goes on" } else { "" };
+                    let kept = if serves { "; the previous state stays in use" } else { "" };
                     tracing::error!(tenant = name, "is refused{kept}: {error}");
                     slot.is_refused = true;
                     let (text, public_text) = (error.to_string(), error.public_text());
@@ -355,7 +358,7 @@ impl Watcher {
     fn log_error(&mut self, folder: &std::path::Path, error: Option<&io::Error>) {
         let trouble = error.map(ToString::to_string);
         if let Some(error) = trouble.as_ref().filter(|_| trouble != self.trouble) {
-            tracing::error!("the tenants in {} cannot be read, and stay as they are: {error}", folder.display());
+            tracing::error!("cannot read the tenants in {}; they stay unchanged: {error}", folder.display());
         }
         self.trouble = trouble;
     }

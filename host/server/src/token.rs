@@ -125,7 +125,7 @@ impl<'de> Deserialize<'de> for Token {
             })?;
         if token.is_guessable() {
             return Err(de::Error::custom(
-                "this hash is a placeholder, or that of a word that anybody can guess; `hookbox token` prints a new one",
+                "this hash is a placeholder or the hash of a guessable word; `hookbox token` prints a new one",
             ));
         }
         Ok(token)

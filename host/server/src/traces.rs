@@ -150,7 +150,7 @@ impl Extractor for Bounded<'_> {
     }
 }
 
-/// A client that sends on the daemon's runtime, because the exporter's thread has none.
+/// A client that uses the daemon's runtime, because the exporter's thread has none.
 struct OnRuntime {
     client: reqwest::Client,
     runtime: tokio::runtime::Handle,

@@ -40,8 +40,8 @@ pub fn holds_its_cases(name: &str, component: &Path, of: &str, folder: &Path) {
     let cases = examples_dir().join(of).join("tests/cases.yaml");
     let mut test = Command::new(crate::process::hookbox());
     let output = test.arg("test").arg(folder).arg("--cases").arg(cases).output().expect("hookbox runs");
-    let said = [output.stdout, output.stderr].concat();
-    assert!(output.status.success(), "{name}\n{}", String::from_utf8_lossy(&said));
+    let printed = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{name}\n{}", String::from_utf8_lossy(&printed));
 }
 
 fn build_all() -> PathBuf {

@@ -52,8 +52,8 @@ pub fn merge(data: &[u8]) {
             }
         }
         let mut outcome = dialect.merge(&event, &outputs).output;
-        let said = outcome.clone();
-        assert!(degrade(spec, &mut outcome).is_empty(), "{} {} cannot say {said:?}", dialect.name(), spec.name);
+        let before = outcome.clone();
+        assert!(degrade(spec, &mut outcome).is_empty(), "{} {} cannot say {before:?}", dialect.name(), spec.name);
     }
 }
 

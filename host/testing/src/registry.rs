@@ -1,4 +1,4 @@
-//! A real registry (Debian's `docker-registry`), on loopback, with a folder of its own.
+//! A real registry (Debian's `docker-registry`), on loopback, with a separate folder.
 
 use std::{
     fs,

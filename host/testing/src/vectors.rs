@@ -58,7 +58,7 @@ pub struct HookCase {
     pub observe: Option<Value>,
     pub echo: Option<String>,
     pub with: Option<Value>,
-    /// A hook that hookbox brings, in the place of a command.
+    /// A bundled hook, in place of a command.
     pub bundled: Option<String>,
     /// The authority of a bundled hook.
     pub authority: Option<Value>,

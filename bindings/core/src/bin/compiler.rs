@@ -10,7 +10,7 @@ const USAGE: u8 = 64;
 
 fn main() -> ExitCode {
     hookbox::sandbox::compiler::serve_if_asked().unwrap_or_else(|| {
-        let _ = writeln!(io::stderr(), "hookbox-compiler is started by the hookbox library; it has no use of its own");
+        let _ = writeln!(io::stderr(), "hookbox-compiler is started by the hookbox library; do not start it directly");
         USAGE.into()
     })
 }

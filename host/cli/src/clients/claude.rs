@@ -50,13 +50,13 @@ pub fn invalid(program: &Path, project: &Path) -> anyhow::Result<Vec<Invalid>> {
         .stderr(Stdio::null())
         .spawn()
         .with_context(|| format!("cannot run `{} doctor`", program.display()))?;
-    let said = child::within(&mut child, PATIENCE);
-    let said = said.with_context(|| format!("`{} doctor` did not end", program.display()))?;
-    Ok(parse(&String::from_utf8_lossy(&said)))
+    let output = child::within(&mut child, PATIENCE);
+    let output = output.with_context(|| format!("`{} doctor` did not end", program.display()))?;
+    Ok(parse(&String::from_utf8_lossy(&output)))
 }
 
-fn parse(said: &str) -> Vec<Invalid> {
-    let section = said.lines().skip_while(|line| line.trim() != HEADING).skip(1);
+fn parse(output: &str) -> Vec<Invalid> {
+    let section = output.lines().skip_while(|line| line.trim() != HEADING).skip(1);
     let items = section.take_while(|line| !line.trim().is_empty()).filter_map(|line| line.trim().strip_prefix("- "));
     let is_part = |text: &str| ["ignored", "skipped", "removed"].iter().any(|word| text.contains(word));
     items.map(|text| Invalid { text: text.to_owned(), is_part: is_part(text) }).collect()

@@ -66,9 +66,10 @@ pub fn list(program: &Path, project: &Path) -> anyhow::Result<Answer> {
         source: text(hook, "sourcePath").into(),
         command: text(hook, "command"),
     };
-    let said = [all("warnings"), all("errors")].concat();
-    let said = said.into_iter().map(|said| said.as_str().map_or_else(|| said.to_string(), str::to_owned));
-    Ok(Answer { hooks: all("hooks").into_iter().map(listed).collect(), warnings: said.collect() })
+    let messages = [all("warnings"), all("errors")].concat();
+    let messages =
+        messages.into_iter().map(|messages| messages.as_str().map_or_else(|| messages.to_string(), str::to_owned));
+    Ok(Answer { hooks: all("hooks").into_iter().map(listed).collect(), warnings: messages.collect() })
 }
 
 fn ask(program: &Path, project: &Path) -> anyhow::Result<Value> {
@@ -98,12 +99,12 @@ fn ask(program: &Path, project: &Path) -> anyhow::Result<Value> {
             }
         }
     });
-    let asked = lines.iter().try_for_each(|line| writeln!(stdin, "{line}"));
-    let answer = asked.map_err(anyhow::Error::from).and_then(|()| Ok(answers.recv_timeout(PATIENCE)?));
+    let sent = lines.iter().try_for_each(|line| writeln!(stdin, "{line}"));
+    let answer = sent.map_err(anyhow::Error::from).and_then(|()| Ok(answers.recv_timeout(PATIENCE)?));
     drop(stdin);
     let _ = child.kill();
     let _ = child.wait();
-    let answer = answer.context("it did not answer")?;
+    let answer = answer.context("it did not respond")?;
     match (answer.get("result"), answer.get("error")) {
         (Some(result), _) => Ok(result.clone()),
         (None, error) => anyhow::bail!("it refused: {}", error.unwrap_or(&answer)),
@@ -124,7 +125,7 @@ impl Settings {
     /// # Errors
     /// The text is not valid TOML.
     pub fn read(file: &Path, text: Option<&str>) -> anyhow::Result<Self> {
-        let wrong = |error| Exit::Config.error(format!("{}: {error}; the file is left as it is", file.display()));
+        let wrong = |error| Exit::Config.error(format!("{}: {error}; the file was not changed", file.display()));
         text.unwrap_or_default().parse().map(Self).map_err(wrong)
     }
 
@@ -209,12 +210,12 @@ impl Settings {
         for (index, name) in path.iter().enumerate() {
             let item = table.entry(name).or_insert_with(|| {
                 let mut new = Table::new();
-                // Only the last table needs a header of its own.
+                // Only the last table needs a separate header.
                 new.set_implicit(index + 1 < path.len());
                 Item::Table(new)
             });
             let no_table =
-                || Exit::Config.error(format!("config.toml: `{}` is not a table; it is left as it is", path.join(".")));
+                || Exit::Config.error(format!("config.toml: `{}` is not a table; it was not changed", path.join(".")));
             table = item.as_table_like_mut().ok_or_else(no_table)?;
         }
         table.insert(key, value(to));

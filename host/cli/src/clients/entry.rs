@@ -218,7 +218,7 @@ fn quoted(word: &str) -> String {
 
 /// The entry of one event, in the client's form.
 pub fn entry(client: &Client, wiring: &Wiring, line: &str, time: Duration) -> Value {
-    // `hookbox run` assumes the client's default timeout. With a shorter one, the client would go on before the
+    // `hookbox run` assumes the client's default timeout. With a shorter one, the client would continue before the
     // verdict.
     #[expect(clippy::cast_precision_loss, reason = "a few minutes")]
     let seconds = time.as_secs_f64().ceil().max(client.patience as f64);

@@ -13,7 +13,7 @@ impl Client {
         }
         let (mark, text) = text.strip_prefix('\u{feff}').map_or((false, text), |rest| (true, rest));
         if mark && !self.syntax.byte_order_mark {
-            return Some("a byte order mark at its beginning".into());
+            return Some("it begins with a byte order mark".into());
         }
         if text.trim().is_empty() {
             return None;
@@ -21,7 +21,7 @@ impl Client {
         if !self.syntax.comments {
             // The other parser reads comments whatever its options say.
             let error = serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
-            return Some(format!("it has a comment, or is no plain JSON for another reason: {error}"));
+            return Some(format!("it has a comment, or is invalid JSON for another reason: {error}"));
         }
         let mut options = settings::options();
         options.allow_trailing_commas = self.syntax.trailing_commas;
@@ -65,7 +65,7 @@ mod tests {
     use super::super::by_name;
 
     #[test]
-    fn every_client_reads_json_and_says_where_it_is_none() {
+    fn every_client_reports_invalid_json() {
         let reads = |client: &str, text: &str| by_name(client).and_then(|client| client.unread(text));
         for client in super::super::ALL {
             assert_eq!(client.unread("{ \"hooks\": {} }\n"), None, "{}", client.name);

@@ -71,7 +71,7 @@ impl<'a> Settings<'a> {
         for object in [settings.root.object_value(), settings.hooks()?].into_iter().flatten() {
             let names: Vec<String> = object.properties().iter().filter_map(CstObjectProp::decoded_name).collect();
             if let Some(twice) = names.iter().find(|name| names.iter().filter(|other| other == name).count() > 1) {
-                return Err(wrong(file, &format!("`{twice}` is there twice")));
+                return Err(wrong(file, &format!("duplicate key `{twice}`")));
             }
         }
         Ok(settings)
@@ -97,7 +97,7 @@ impl<'a> Settings<'a> {
     fn hooks(&self) -> anyhow::Result<Option<CstObject>> {
         let root = match self.root.value() {
             None => return Ok(None),
-            Some(root) => root.as_object().ok_or_else(|| wrong(self.file, "it holds no object"))?,
+            Some(root) => root.as_object().ok_or_else(|| wrong(self.file, "it is not an object"))?,
         };
         let Some(hooks) = root.get("hooks") else { return Ok(None) };
         let hooks = hooks.value().and_then(|hooks| hooks.as_object());
@@ -193,7 +193,7 @@ impl<'a> Settings<'a> {
         if wanted.is_empty() {
             return Ok(());
         }
-        let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
+        let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it is not an object"))?;
         if self.client.form == Form::Flat && root.get("version").is_none() {
             root.insert(0, "version", json_input(&json!(1)));
         }
@@ -209,7 +209,7 @@ impl<'a> Settings<'a> {
                 if processes.get(name).is_some() {
                     return Err(wrong(
                         self.file,
-                        &format!("`hooks.processes.{name}` is there, and runs something else"),
+                        &format!("`hooks.processes.{name}` exists already, and runs something else"),
                     ));
                 }
                 processes.append(name, json_input(entry));
@@ -306,7 +306,7 @@ impl<'a> Settings<'a> {
 
     /// Sets `hooks.defaults`, which contains `PicoClaw`'s timeouts of processes.
     pub fn set_defaults(&self, defaults: &Value) -> anyhow::Result<()> {
-        let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
+        let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it is not an object"))?;
         let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is not an object"))?;
         set(&hooks, "defaults", defaults);
         Ok(())
@@ -435,7 +435,7 @@ impl<'a> Settings<'a> {
 
     /// Adds groups to hookbox's configuration.
     pub fn adopt(&self, groups: &[Group]) -> anyhow::Result<()> {
-        let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
+        let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it is not an object"))?;
         let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is not an object"))?;
         if self.client.form == Form::Process {
             return self.adopt_processes(&hooks, groups);
@@ -453,7 +453,7 @@ impl<'a> Settings<'a> {
         let processes = hooks.object_value_or_create("processes").ok_or_else(no_object)?;
         for (name, process) in groups {
             if processes.get(name).is_some() {
-                return Err(wrong(self.file, &format!("`hooks.processes.{name}` is there, and is another hook")));
+                return Err(wrong(self.file, &format!("`hooks.processes.{name}` exists already, and is another hook")));
             }
             processes.append(name, json_input(process));
         }
@@ -564,5 +564,5 @@ fn object_input(fields: &Map<String, Value>) -> Vec<(String, CstInputValue)> {
 }
 
 fn wrong(file: &Path, why: &str) -> anyhow::Error {
-    Exit::Config.error(format!("{}: {why}; the file is left as it is", file.display()))
+    Exit::Config.error(format!("{}: {why}; the file was not changed", file.display()))
 }

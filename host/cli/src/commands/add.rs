@@ -80,7 +80,7 @@ impl Add {
 /// The change that adds bundled hooks to a configuration. Hooks that it has stay as they are.
 ///
 /// # Errors
-/// The configuration is invalid, or its dialect has none of a hook's events.
+/// The configuration is invalid, or its dialect has no event that the hook handles.
 pub fn planned(
     file: &Path,
     hooks: &[&'static Bundled],
@@ -88,7 +88,7 @@ pub fn planned(
     monitor: bool,
 ) -> anyhow::Result<Change> {
     let before = change::read(file)?;
-    // Every client but PicoClaw can be asked with a configuration in Claude Code's form.
+    // Every client except PicoClaw supports a configuration in Claude Code's form.
     let named = client.map(|client| client.dialect).filter(|dialect| *dialect == "picoclaw").unwrap_or("claude");
     let text =
         before.clone().unwrap_or_else(|| format!("{{\n  \"dialect\": \"{named}\",\n  \"failClosed\": true\n}}\n"));
@@ -110,7 +110,7 @@ pub fn planned(
             places += 1;
         }
         if places == 0 {
-            let message = format!("{}: {} has none of the events of {}", file.display(), dialect.name(), bundled.name);
+            let message = format!("{}: {} has no event that {} handles", file.display(), dialect.name(), bundled.name);
             return Err(Exit::Config.error(message));
         }
         added = true;
@@ -129,7 +129,7 @@ fn names(config: &Config, bundled: &Bundled) -> bool {
         .any(|hook| matches!(&hook.handler, Handler::Wasm(wasm) if wasm.is_bundled() && wasm.name == name))
 }
 
-/// The entries of a hook under a dialect, each with the event or the name under which it stands.
+/// The entries of a hook under a dialect, each with its event or name.
 fn places_of(bundled: &Bundled, dialect: &dyn Dialect, monitor: bool) -> anyhow::Result<Vec<(String, Value)>> {
     let mut entry = json!({
         "type": "wasm",
@@ -148,9 +148,9 @@ fn places_of(bundled: &Bundled, dialect: &dyn Dialect, monitor: bool) -> anyhow:
     });
     let names: Vec<&str> = specs.map(|spec| spec.name).collect();
     if dialect.shape() == ConfigShape::Named {
-        let asked: Vec<&str> = names.iter().map(|name| name.strip_prefix("hook.").unwrap_or(name)).collect();
-        if let Some(members) = entry.as_object_mut().filter(|_| !asked.is_empty()) {
-            members.insert("intercept".into(), json!(asked));
+        let requests: Vec<&str> = names.iter().map(|name| name.strip_prefix("hook.").unwrap_or(name)).collect();
+        if let Some(members) = entry.as_object_mut().filter(|_| !requests.is_empty()) {
+            members.insert("intercept".into(), json!(requests));
             return Ok(vec![(bundled.name.to_owned(), entry)]);
         }
         return Ok(Vec::new());

@@ -66,12 +66,12 @@ impl Bench {
         let earlier = self.against.as_ref().map(|path| {
             let text = change::read(path)?.with_context(|| format!("{} does not exist", path.display()))?;
             serde_json::from_str(&text).map_err(|error| {
-                Exit::Usage.error(format!("{}: it is not what `hookbox bench --json` prints: {error}", path.display()))
+                Exit::Usage.error(format!("{}: not an output of `hookbox bench --json`: {error}", path.display()))
             })
         });
         let earlier: Option<Report> = earlier.transpose()?;
         let (name, input) = event::one(self.event, self.input)?;
-        let input = input.ok_or_else(|| Exit::Usage.error("there is no event to call it with: give --input FILE"))?;
+        let input = input.ok_or_else(|| Exit::Usage.error("missing event: give --input FILE"))?;
         let measured = Measured {
             component: &self.component,
             event: &input,
@@ -101,7 +101,7 @@ impl Report {
         Self {
             component,
             dialect: calls.dialect.to_owned(),
-            decision: calls.said.to_owned(),
+            decision: calls.decision.to_owned(),
             runs,
             min_ns: at(0),
             p50_ns: at(50),
@@ -138,7 +138,7 @@ impl Report {
             lines.push(line);
         }
         if earlier.is_some_and(|earlier| earlier.event != *event || earlier.dialect != *dialect) {
-            lines.push("  the earlier calls were of another event, or under another dialect".into());
+            lines.push("  the earlier figures are for another event or dialect".into());
         }
         lines
     }

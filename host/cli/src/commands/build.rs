@@ -63,7 +63,7 @@ impl Build {
         Ok(())
     }
 
-    /// Builds a hook from its sources. Returns the component's path, and true if it was built anew.
+    /// Builds a hook from its sources. Returns the component's path, and true if it was built again.
     fn folder(&self) -> anyhow::Result<(PathBuf, bool)> {
         let folder = self.hook.canonicalize().with_context(|| self.hook.display().to_string())?;
         let language = language::detect(&folder)?;
@@ -106,7 +106,7 @@ fn make(compiled: Compiled, source: Option<String>, output: &Path) -> anyhow::Re
     }
     let name = compiled.name.clone();
     print::err("making the component");
-    let component = component::make(compiled, &source).with_context(|| format!("{name} cannot become a component"))?;
+    let component = component::make(compiled, &source).with_context(|| format!("cannot make a component of {name}"))?;
     component::validate(&component)?;
     user_file::replace(output, &component)?;
     Ok(true)

@@ -26,13 +26,13 @@ pub struct Cache {
 
 impl Cache {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let kept = ComponentCache::of_user()?;
+        let cache = ComponentCache::of_user()?;
         let named = locked()?;
         let (mut bytes, mut number, mut removed) = (0, 0, 0);
-        for file in kept.files()? {
+        for file in cache.files()? {
             let used = named.contains(&file.digest);
             if self.gc && !used {
-                kept.remove(&file.digest)?;
+                cache.remove(&file.digest)?;
                 removed += 1;
                 continue;
             }
@@ -42,7 +42,7 @@ impl Cache {
         }
         print::out(format_args!(
             "{}: {}, {} of {} MiB",
-            kept.folder().display(),
+            cache.folder().display(),
             count(number),
             bytes.div_ceil(1 << 20),
             CACHE_BYTES >> 20

@@ -56,10 +56,10 @@ impl Check {
                 event::check(loaded.config.dialect, source.event.as_deref())?;
                 let mut config = loaded.config;
                 let mut found = config.self_writes();
-                let mut asked = config.clone();
+                let mut trusted = config.clone();
                 if !vouched {
-                    let digest = asked.digest.clone();
-                    trust::hold_back(&mut asked, &digest, false);
+                    let digest = trusted.digest.clone();
+                    trust::hold_back(&mut trusted, &digest, false);
                     for line in trust::leave_out_programs(&mut config) {
                         warnings += 1;
                         print::out(format_args!("warning: {line}"));
@@ -68,10 +68,10 @@ impl Check {
                 found.extend(block_on(async {
                     let mut found = host(config).await?.check().await;
                     if inputs.is_empty() {
-                        found.extend(beside::overreach(asked).await?);
+                        found.extend(beside::overreach(trusted).await?);
                         return Ok(found);
                     }
-                    let host = host(asked).await?;
+                    let host = host(trusted).await?;
                     for path in &inputs {
                         let file = File::open(path).with_context(|| path.display().to_string())?;
                         let event = EventText::read(file);

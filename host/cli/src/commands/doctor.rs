@@ -75,7 +75,7 @@ impl Doctor {
             shown += 1;
         }
         if shown == 0 {
-            print::out("no client that hookbox knows is on this machine");
+            print::out("no supported client is installed on this machine");
         }
         let plural = |count, word: &str| if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") };
         let problems_found = plural(problems, "problem");
@@ -101,7 +101,7 @@ impl Findings {
         let client = self.client;
         print::out(client.title);
         if above {
-            line("project", format_args!("{}: its settings are above this folder", self.project.display()));
+            line("project", format_args!("{}: its settings are in a parent folder", self.project.display()));
         }
         let measured = coverage.measured.get(client.name).map_or("", String::as_str);
         match client.program() {
@@ -126,7 +126,7 @@ impl Findings {
             }
         }
         if entries == 0 {
-            let hint = format!("nothing here asks hookbox; `hookbox install {}` does that", client.name);
+            let hint = format!("no entry here calls hookbox; `hookbox install {}` writes one", client.name);
             if asked_for { self.problem(hint) } else { line("entry", hint) }
         }
     }
@@ -172,11 +172,13 @@ impl Findings {
 
     /// The entry that corresponds to OpenCode's plugin. OpenCode silently ignores a plugin that does not load.
     fn plugin(&mut self, file: &Path, text: &str) -> Option<Found> {
-        let advice = "a plugin that does not load opens every gate: `hookbox install opencode` writes it anew";
+        let advice = "a plugin that does not load opens every gate: `hookbox install opencode` writes it again";
         if let Some(number) = plugin::first_difference(text) {
             let file = file.display();
-            let why = "is not as this version of hookbox writes it";
-            self.problem(format_args!("{file}: line {number} {why}: edited, or another version; {advice}"));
+            let why = "differs from the plugin of this version";
+            self.problem(format_args!(
+                "{file}: line {number} {why}: it was edited, or is of another version; {advice}"
+            ));
         }
         plugin::Installed::read(text).map(|installed| installed.entry())
     }
@@ -223,7 +225,7 @@ impl Findings {
         let ours = &found.ours;
         let below = ours.below(self.client);
         if scope == Scope::User && !Path::new(below).is_absolute() {
-            line("config", format_args!("{below}: of whatever project the client is in; here that is this folder"));
+            line("config", format_args!("{below}: of the client's current project; here that is this folder"));
         }
         let file = self.project.join(below);
         let read = change::read(&file)
@@ -243,7 +245,7 @@ impl Findings {
                 if wiring.config.fail_closed && entry::is_gate(&wiring, &found.event) && open {
                     let name = self.client.name;
                     let text = format!(
-                        "where hookbox is missing or killed the gate is open: `hookbox install {name}` writes an entry that blocks"
+                        "if hookbox is missing or killed, the gate is open: `hookbox install {name}` writes an entry that blocks"
                     );
                     line("note", text);
                 }
@@ -264,13 +266,13 @@ impl Findings {
         let (known, unknown) = entry::events(self.client, wiring);
         for (event, _) in known.iter().filter(|(event, _)| !found.iter().any(|found| found.event == *event)) {
             let name = self.client.name;
-            self.problem(format_args!("{event} has hooks, and no entry: `hookbox install {name}` writes it"));
+            self.problem(format_args!("{event} has hooks, but no entry: `hookbox install {name}` writes it"));
         }
         for event in unknown {
-            self.problem(format_args!("{event} has hooks, and {} has no such event", self.client.title));
+            self.problem(format_args!("{event} has hooks, but {} has no such event", self.client.title));
         }
         for found in found.iter().filter(|found| !known.iter().any(|(event, _)| *event == found.event)) {
-            line("note", format_args!("{}: no hook is for it", found.event));
+            line("note", format_args!("{}: no hook handles it", found.event));
         }
         for found in found.iter().filter(|found| found.matcher.as_deref().is_some_and(|text| !text.is_empty())) {
             let matcher = found.matcher.as_deref().unwrap_or_default();
@@ -294,14 +296,14 @@ impl Findings {
         if given.is_some_and(|given| client.milliseconds && given < 1000.0) {
             let given = given.unwrap_or_default();
             self.problem(format_args!(
-                "{}: its timeout of {given} is in milliseconds: it passes, and the gate is open",
+                "{}: its timeout of {given} is in milliseconds: it expires, and the gate is open",
                 found.event
             ));
         } else if given.is_some_and(|given| !client.milliseconds && given > 86_400.0) {
             self.problem(format_args!("{}: its timeout is in seconds: this is more than a day", found.event));
         } else if has < needs {
             self.problem(format_args!(
-                "{}: {} waits {has} s, and the hooks may take {needs} s: then the gate is open",
+                "{}: {} waits {has} s, but the hooks may take {needs} s: the gate is open after that",
                 found.event, client.title
             ));
         } else {

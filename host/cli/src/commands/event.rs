@@ -19,7 +19,7 @@ pub fn split(event: Vec<String>, mut inputs: Vec<PathBuf>) -> anyhow::Result<(Op
         None => Ok((name, inputs)),
         Some(first) => {
             let second = name.unwrap_or_default();
-            Err(Exit::Usage.error(format!("`--event` names one event, not both `{first}` and `{second}`")))
+            Err(Exit::Usage.error(format!("give `--event` once, not both `{first}` and `{second}`")))
         }
     }
 }
@@ -30,7 +30,7 @@ pub fn one(event: Vec<String>, input: Option<PathBuf>) -> anyhow::Result<(Option
     let file = inputs.pop();
     match (inputs.is_empty(), file) {
         (true, file) => Ok((name, file)),
-        (false, _) => Err(Exit::Usage.error("there are two files of events: give one with `--input`")),
+        (false, _) => Err(Exit::Usage.error("two event files: give one with `--input`")),
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
     use super::is_path;
 
     #[test]
-    fn a_path_is_no_name() {
+    fn a_path_is_not_a_name() {
         let paths = ["event.json", "./event", "/dev/stdin", "a/b", "tests/x.json", "Cargo.toml"];
         assert_eq!(paths.map(is_path), [true; 6]);
         let names = ["PreToolUse", "hook.before_tool", "preToolUse", "tool.execute.before", "canUseTool", "src"];

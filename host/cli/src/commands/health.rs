@@ -35,11 +35,11 @@ impl Health {
                 Ok(Exit::Ok)
             }
             Ok(status) => {
-                print::err(format_args!("hookbox: the daemon is not ready: it answers {status}"));
+                print::err(format_args!("hookbox: the daemon is not ready: it responds with {status}"));
                 Ok(Exit::Failed)
             }
             Err(error) => {
-                print::err(format_args!("hookbox: the daemon does not answer: {error:#}"));
+                print::err(format_args!("hookbox: the daemon does not respond: {error:#}"));
                 Ok(Exit::Failed)
             }
         }
@@ -51,7 +51,7 @@ async fn ready(settings: &Settings, wait: Duration) -> anyhow::Result<StatusCode
     let shared = settings.listen.first().filter(|_| settings.is_local());
     let address = settings.admin.as_ref().or(shared);
     let address =
-        address.ok_or_else(|| anyhow!("`listen` is open to others, so `/readyz` is at `admin` alone: set it"))?;
+        address.ok_or_else(|| anyhow!("`listen` is not on loopback, so only `admin` serves `/readyz`: set `admin`"))?;
     // The administrator's own address uses TLS only if it is not local.
     let is_encrypted = settings.tls.is_some() && (settings.admin.is_none() || !address.is_local());
     let scheme = if is_encrypted { "https" } else { "http" };

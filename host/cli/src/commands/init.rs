@@ -78,7 +78,7 @@ impl Init {
             for client in &clients {
                 let settings = client.file(client.usual_scope(), &project);
                 let settings = settings.map_or_else(String::new, |file| format!(": {}", file.display()));
-                print::out(format_args!("{} would be made to ask hookbox{settings}", client.title));
+                print::out(format_args!("{} would be configured to call hookbox{settings}", client.title));
             }
             print::out("nothing was written");
             return Ok(Exit::Ok);
@@ -103,12 +103,9 @@ impl Init {
                 worst = done;
             }
         }
-        print::out(format_args!(
-            "to see what the hooks say of an event:   hookbox explain --config {}",
-            file.display()
-        ));
-        print::out("to change what they do:   docs/hooks/, and `config` of each hook in that file");
-        print::out("to take it out again:     hookbox init --undo");
+        print::out(format_args!("to see the verdict on an event:   hookbox explain --config {}", file.display()));
+        print::out("to configure the hooks:           `config` of each hook in that file; see docs/hooks/");
+        print::out("to undo this:                     hookbox init --undo");
         Ok(worst)
     }
 
@@ -119,7 +116,7 @@ impl Init {
         }
         let present = add::present(project);
         if present.is_empty() {
-            let message = "no client that hookbox knows is on this machine";
+            let message = "no supported client is installed on this machine";
             return Err(Exit::Usage.advised(message, &["to name one:   hookbox init --client claude"]));
         }
         let mut wanted = Vec::new();
@@ -127,7 +124,7 @@ impl Init {
             // A configuration is written in one form, and PicoClaw's is another than the rest's.
             if client.name == "picoclaw" {
                 print::out(
-                    "PicoClaw has a configuration of its own:   hookbox init --client picoclaw --config picoclaw.json",
+                    "PicoClaw needs a separate configuration:   hookbox init --client picoclaw --config picoclaw.json",
                 );
             } else if !asks || confirmed(&format!("Guard {}?", client.title))? {
                 wanted.push(client);
@@ -157,13 +154,13 @@ impl Init {
         }
         let Some(before) = change::read(file)? else { return Ok(Exit::Ok) };
         let own = without_bundled(&before);
-        // A checkout may bring a backup too, so only one that says the same without the bundled hooks is the file before.
+        // A checkout may contain a backup too, so only one that equals the file without the bundled hooks is the previous file.
         let kept = change::read(&change::backup(file))?.filter(|text| own.is_some() && without_bundled(text) == own);
         let after = match kept {
             Some(text) => Some(text),
             None if own.as_ref().is_some_and(has_no_hooks) => None,
             None => {
-                print::out(format_args!("{} stays: it has hooks of your own", file.display()));
+                print::out(format_args!("{} is not removed: it has other hooks", file.display()));
                 return Ok(Exit::Ok);
             }
         };
@@ -175,7 +172,7 @@ impl Init {
             return Ok(Exit::Code(1));
         }
         change.make()?;
-        print::out(format_args!("taken out of {}", file.display()));
+        print::out(format_args!("removed from {}", file.display()));
         Ok(Exit::Ok)
     }
 }

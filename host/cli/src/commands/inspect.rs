@@ -46,7 +46,7 @@ impl Inspect {
     pub fn run(self) -> anyhow::Result<Exit> {
         let (name, input) = event::one(self.event, self.input)?;
         if input.is_none() && (name.is_some() || self.config.is_some() || self.dialect.is_some()) {
-            return Err(Exit::Usage.error("there is no event to call it with: give --input FILE"));
+            return Err(Exit::Usage.error("missing event: give --input FILE"));
         }
         for path in &self.components {
             let bytes = read(path).with_context(|| path.display().to_string())?;
@@ -75,10 +75,10 @@ impl Inspect {
 /// The resources that calls used, and recommended limits: four times the fuel, twice the memory, and a hundred times
 /// the 99th percentile of the time, because events differ and machines are busy.
 fn advice(calls: &Calls) -> [String; 2] {
-    let Calls { event, dialect, fuel, memory, said, .. } = calls;
+    let Calls { event, dialect, fuel, memory, decision, .. } = calls;
     let time = percentile(&calls.times, 99);
     let used = format!(
-        "  used      {fuel} fuel, {} KiB of memory, {} at {event} under {dialect}: {said}",
+        "  used      {fuel} fuel, {} KiB of memory, {} at {event} under {dialect}: {decision}",
         memory.div_ceil(1024),
         report::time(time)
     );

@@ -185,7 +185,7 @@ impl Install {
         let Installed { command, config, timeout } = Installed::read(text)?;
         let (file, lines) = (change.file.display(), text.lines().count());
         Some(format!(
-            "+++ {file}: hookbox's plugin of {lines} lines, which asks {command} with {config} within {timeout} ms"
+            "+++ {file}: hookbox's plugin of {lines} lines, which calls {command} with {config} within {timeout} ms"
         ))
     }
 
@@ -226,7 +226,7 @@ fn loaded_by_claude(place: &Place) -> Exit {
     let found = match claude::invalid(&program, &place.project) {
         Ok(found) => found,
         Err(error) => {
-            print::out(format_args!("{}; `hookbox doctor claude` asks again", report::one_line(&error)));
+            print::out(format_args!("{}; `hookbox doctor claude` checks again", report::one_line(&error)));
             return Exit::Ok;
         }
     };
@@ -245,11 +245,11 @@ fn hint(client: &Client, scope: Scope) -> Option<&'static str> {
             Some("Blade runs it when the workspace and the hooks are trusted: /hooks trust, in its own terminal")
         }
         ("copilot", _, Scope::Project) => {
-            Some("it runs where the folder is trusted; headless, say so: copilot -p … --trust-folder")
+            Some("it runs only in a trusted folder; to trust it in headless mode: copilot -p … --trust-folder")
         }
-        ("gemini", _, Scope::Project) => {
-            Some("it runs where the folder is trusted; headless, say so: GEMINI_CLI_TRUST_WORKSPACE=true gemini -p …")
-        }
+        ("gemini", _, Scope::Project) => Some(
+            "it runs only in a trusted folder; to trust it in headless mode: GEMINI_CLI_TRUST_WORKSPACE=true gemini -p …",
+        ),
         (_, Form::Plugin, _) => Some("OpenCode loads it when it starts; try a call that your hooks deny"),
         (_, Form::Process, _) => Some("PicoClaw starts it when its gateway starts"),
         _ => None,

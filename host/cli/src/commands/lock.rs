@@ -125,7 +125,7 @@ pub(super) fn approve_first(unapproved: &[String]) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     let what = unapproved.join(", ");
-    Err(Exit::Unapproved.advised(format!("not approved: {what}"), &["look at it, then   hookbox approve"]))
+    Err(Exit::Unapproved.advised(format!("not approved: {what}"), &["review it, then   hookbox approve"]))
 }
 
 /// Formats a number of components: `1 component`, `2 components`.

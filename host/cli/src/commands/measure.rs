@@ -30,7 +30,7 @@ pub struct Measured<'a> {
     pub event: &'a Path,
     /// The event's name, if its JSON does not carry it.
     pub name: Option<&'a str>,
-    /// The configuration that names the component. Without one, it gets every grant and authority that it asks for.
+    /// The configuration that names the component. Without one, it gets every grant and authority that it needs.
     pub config: Option<&'a Path>,
     pub dialect: Option<&'a str>,
     pub runs: usize,
@@ -47,7 +47,7 @@ pub struct Calls {
     /// The highest linear memory of any call, in bytes.
     pub memory: u64,
     /// The outcome of the last call, in one word.
-    pub said: &'static str,
+    pub decision: &'static str,
 }
 
 impl Measured<'_> {
@@ -79,7 +79,7 @@ impl Measured<'_> {
             times: Vec::with_capacity(self.runs),
             fuel: 0,
             memory: 0,
-            said: "",
+            decision: "",
         };
         for number in 0..WARM + self.runs {
             let response = hooks.decide(Request::new(&wire).event_name(self.name)).await;
@@ -98,7 +98,7 @@ impl Measured<'_> {
                 return Err(unusable(format!("the hook failed: {failure}")));
             }
             calls.event.clone_from(&verdict.event);
-            calls.said = hook.word();
+            calls.decision = hook.word();
             calls.fuel = calls.fuel.max(run.fuel.unwrap_or_default());
             calls.memory = calls.memory.max(run.memory.unwrap_or_default());
             if number >= WARM {
@@ -113,10 +113,10 @@ impl Measured<'_> {
     fn settings(&self, found: &Inspection, wire: &[u8]) -> anyhow::Result<(String, PathBuf)> {
         let name = self.dialect.unwrap_or("claude");
         let dialect = dialect::by_name(name)
-            .ok_or_else(|| Exit::Usage.error(format!("there is no dialect `{name}`: see `hookbox schema`")))?;
+            .ok_or_else(|| Exit::Usage.error(format!("unknown dialect `{name}`: see `hookbox schema`")))?;
         if found.asks.iter().any(|grant| !matches!(grant, Grant::State)) {
             return Err(Exit::Usage.error(format!(
-                "{} asks for more than state: give the configuration that grants it, with --config",
+                "{} needs more permissions than state: give the configuration that grants them, with --config",
                 self.component.display()
             )));
         }

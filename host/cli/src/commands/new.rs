@@ -79,7 +79,7 @@ impl New {
         let event = Shape::by_name(&self.event)?;
         let dialect = hookbox::dialect::by_name(&self.dialect).ok_or_else(|| {
             let names: Vec<_> = hookbox::dialect::ALL.iter().map(|dialect| dialect.name()).collect();
-            Exit::Usage.error(format!("there is no dialect `{}`; there are {}", self.dialect, names.join(", ")))
+            Exit::Usage.error(format!("unknown dialect `{}`; the dialects are {}", self.dialect, names.join(", ")))
         })?;
         if dialect.spec(event.kind).name.is_empty() {
             let has = |kind: &&EventKind| !dialect.spec(**kind).name.is_empty() && **kind != EventKind::OtherEvent;
@@ -118,24 +118,22 @@ const TAKEN: &[&str] = &["aux", "con", "hookbox", "hookbox-guest", "nul", "prn"]
 fn check_name(name: &str, template: &dyn Template) -> anyhow::Result<()> {
     if !is_name(name) {
         let message = format!(
-            "`{name}` is not a name for a hook: small letters, digits and `-` between them, beginning with a letter, 64 at most"
+            "`{name}` is not a valid hook name: use at most 64 lower-case letters, digits and `-`, and begin with a letter"
         );
         let near = name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
         let near = near.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
         let advice = if name.contains('/') {
-            "`--path FOLDER` says where its folder is made".to_owned()
+            "`--path FOLDER` sets its folder".to_owned()
         } else if is_name(&near) {
-            format!("`{near}` would be one")
+            format!("try `{near}`")
         } else {
             return Err(Exit::Usage.error(message));
         };
         return Err(Exit::Usage.advised(message, &[&advice]));
     }
     if TAKEN.contains(&name) || template.taken().split_whitespace().any(|taken| taken == name) {
-        return Err(Exit::Usage.error(format!(
-            "`{name}` is not a name for a hook in {}: it means something else there already",
-            template.name()
-        )));
+        return Err(Exit::Usage
+            .error(format!("`{name}` is not a valid hook name in {}: it is reserved there", template.name())));
     }
     Ok(())
 }
@@ -150,7 +148,7 @@ fn is_name(name: &str) -> bool {
 /// Writes a project into a new or empty folder.
 fn lay(folder: &Path, files: &[(String, String)]) -> anyhow::Result<()> {
     if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(Exit::Usage.error(format!("{} is there already, and is left alone", folder.display())));
+        return Err(Exit::Usage.error(format!("{} exists already, and was not changed", folder.display())));
     }
     for (name, text) in files {
         let path = folder.join(name);

@@ -43,7 +43,7 @@ impl Push {
     pub fn run(self) -> anyhow::Result<Exit> {
         let reference = registries::reference(&self.reference)?;
         let Some(tag) = reference.tag().filter(|_| reference.digest().is_none()) else {
-            return Err(Exit::Usage.error("a push takes a tag, and no digest: `oci://HOST/REPOSITORY:TAG`"));
+            return Err(Exit::Usage.error("push needs a tag, not a digest: `oci://HOST/REPOSITORY:TAG`"));
         };
         let mut annotations =
             BTreeMap::from([(format!("{PREFIX}.version"), self.version.unwrap_or_else(|| tag.into()))]);

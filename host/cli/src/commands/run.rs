@@ -113,7 +113,7 @@ impl Run {
         // The verdict is written first, because any other output may block or fail.
         let unheard = deliver::deliver(stdout, due, response.undelivered.is_some()).err();
         if let (Some(why), Some(reason)) = (&unheard, &response.undelivered) {
-            // A client without a verdict goes on. It treats exit code 2 and the reason on stderr as a block.
+            // A client without a verdict continues. It treats exit code 2 and the reason on stderr as a block.
             print::block(format_args!("{reason} ({why:#})"));
             print::release();
             end(living, Some(began));
@@ -163,7 +163,7 @@ impl Run {
 /// The text for the client. If hooks have kept the agent going for too long, an empty verdict instead.
 fn within_stops(beyond: Option<u32>, stdout: &str) -> &str {
     let Some(limit) = beyond else { return stdout };
-    print::err(format_args!("hookbox: hooks kept the agent going {limit} times in a row; now it may stop"));
+    print::err(format_args!("hookbox: hooks blocked the stop {limit} times in a row; now the agent may stop"));
     "{}"
 }
 

@@ -49,7 +49,7 @@ impl Save {
         let mut tar = Builder::new(Vec::new());
         add(&mut tar, LOCK_FILE, locks.lock.text().as_bytes())?;
         for (name, locked) in &locks.lock.components {
-            let bytes = locks.kept(locked)?.ok_or_else(|| {
+            let bytes = locks.cached(locked)?.ok_or_else(|| {
                 Exit::Stale.advised(format!("`{name}` is not fetched"), &["run   hookbox lock --locked"])
             })?;
             add(&mut tar, &file_name(locked.hex()), &bytes)?;
@@ -76,7 +76,7 @@ impl Load {
             entry.by_ref().take(MOST).read_to_end(&mut bytes).with_context(|| shown.clone())?;
             if hookbox::sha256(&bytes) != locked.hex() {
                 return Err(
-                    Exit::Forged.error(format!("{shown}: {} has other bytes than its name says", path.display()))
+                    Exit::Forged.error(format!("{shown}: the digest of {} differs from its name", path.display()))
                 );
             }
             locks.keep(&bytes)?;
@@ -85,7 +85,7 @@ impl Load {
         print::out(format_args!("{shown}: {} of {} loaded", loaded, count(locks.lock.components.len())));
         if loaded < locks.lock.components.len() {
             let missing = format!("{shown} lacks components of {}", locks.path.display());
-            return Err(Exit::Stale.advised(missing, &["save the lock that is used here"]));
+            return Err(Exit::Stale.advised(missing, &["save the components of this lock"]));
         }
         Ok(Exit::Ok)
     }

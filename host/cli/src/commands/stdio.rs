@@ -132,23 +132,23 @@ impl Stdio {
 
 /// A host for the current file. Its hooks are loaded in the background.
 async fn load(path: PathBuf, closed: bool, compiler: PathBuf) -> Result<HookSet, Unavailable> {
-    let broken = |reason: String, said: bool| Unavailable { reason, closed: closed || said };
+    let broken = |reason: String, fail_closed: bool| Unavailable { reason, closed: closed || fail_closed };
     let config = match Reader::new().dialect("picoclaw").fail_closed(closed).file(&path) {
         Ok(loaded) => {
             report::warnings(&loaded);
             loaded.config
         }
         Err(errors) => {
-            let said = config::file_hints(&path).fail_closed;
+            let fail_closed = config::file_hints(&path).fail_closed;
             report::errors(&errors);
             let first = errors.diagnostics.iter().find(|found| found.is_error()).map(|found| found.message.clone());
             let reason = format!("{}: {}", path.display(), first.unwrap_or_else(|| "it cannot be used".into()));
-            return Err(broken(reason, said));
+            return Err(broken(reason, fail_closed));
         }
     };
     let (dialect, fail_closed) = (config.dialect.name(), config.fail_closed);
     if dialect != "picoclaw" {
-        let reason = format!("{}: stdio speaks picoclaw, and this file is of {dialect}", path.display());
+        let reason = format!("{}: stdio supports only picoclaw, but this file is for {dialect}", path.display());
         return Err(broken(reason, fail_closed));
     }
     let host = HookSet::standalone().config(config).compiler(compiler).lazy().build().await;

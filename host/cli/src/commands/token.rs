@@ -20,16 +20,16 @@ impl Token {
             let secret = std::io::read_to_string(std::io::stdin()).context("cannot read the token from stdin")?;
             let secret = secret.trim();
             if secret.is_empty() {
-                return Err(Exit::Usage.error("there is no token on stdin"));
+                return Err(Exit::Usage.error("missing token on stdin"));
             }
             let token = hookbox_server::Token::of(secret);
             if token.is_guessable() {
-                return Err(Exit::Usage.error("anybody can guess this token: `hookbox token` prints a new one"));
+                return Err(Exit::Usage.error("this token is guessable: `hookbox token` prints a new one"));
             }
             print::out(token);
             return Ok(Exit::Ok);
         }
-        let (secret, token) = hookbox_server::Token::new().context("there is no randomness to be had")?;
+        let (secret, token) = hookbox_server::Token::new().context("the system's random number generator failed")?;
         print::out(secret);
         print::out(token);
         Ok(Exit::Ok)

@@ -78,9 +78,9 @@ impl Top {
         let (mut hangup, mut resized) = (signal(SignalKind::hangup())?, signal(SignalKind::window_change())?);
         let mut ticks = interval(self.every.max(Duration::from_millis(100)));
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // The first tick is at once, and the first look is there.
+        // The first tick is immediate, so the first data is shown immediately.
         ticks.tick().await;
-        let mut screen = Screen::open().context("the terminal cannot be set up")?;
+        let mut screen = Screen::open().context("cannot set up the terminal")?;
         let (mut window, mut error) = (0_usize, None);
         loop {
             let view = View { look: &look, error: error.as_deref(), keys: true };
@@ -110,7 +110,7 @@ impl Top {
 
 impl Daemon {
     fn at(address: &str, token: String) -> anyhow::Result<Self> {
-        // The token goes to the daemon that is named, and to nobody it names.
+        // The token is sent only to this daemon, not to hosts that it redirects to.
         let builder = Client::builder().no_proxy().redirect(Policy::none()).timeout(WAIT);
         let (client, base) = match address.strip_prefix("unix:") {
             // The name is never looked up.
@@ -141,14 +141,14 @@ impl Daemon {
         while let Some(part) = answer.chunk().await? {
             body.extend_from_slice(&part);
             if body.len() > LARGEST {
-                return Err(Exit::Software.error("its answer is larger than 32 MiB"));
+                return Err(Exit::Software.error("its response is larger than 32 MiB"));
             }
         }
         match status {
-            StatusCode::OK => serde_json::from_slice(&body).context("its answer is not JSON"),
-            StatusCode::UNAUTHORIZED => Err(Exit::Usage.error(format!("it does not know the token in `{TOKEN}`"))),
+            StatusCode::OK => serde_json::from_slice(&body).context("its response is not JSON"),
+            StatusCode::UNAUTHORIZED => Err(Exit::Usage.error(format!("it rejects the token in `{TOKEN}`"))),
             StatusCode::NOT_FOUND => Err(Exit::Software.error("it has no console: name `operators` in its serve.json")),
-            status => Err(Exit::Software.error(format!("it answers {status}"))),
+            status => Err(Exit::Software.error(format!("it responds with {status}"))),
         }
     }
 }

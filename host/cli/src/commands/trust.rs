@@ -81,7 +81,7 @@ impl Trust {
             locks.settle()?;
         }
         Store::open()?.put(&Trusted { file: place, dialect, digest: config.digest, components })?;
-        print::out(format_args!("trusted; to take it back   hookbox trust --revoke {}", file.display()));
+        print::out(format_args!("trusted; to undo this   hookbox trust --revoke {}", file.display()));
         Ok(Exit::Ok)
     }
 }
@@ -93,7 +93,7 @@ fn list() -> anyhow::Result<Exit> {
             Err(_) => "cannot be read now",
             Ok(now) if now.digest != trusted.digest => "has changed since, so not trusted",
             Ok(now) if components(&now).ok().as_ref() != Some(&trusted.components) => {
-                "components have changed since, which are not trusted"
+                "changed components are not trusted"
             }
             Ok(_) => "trusted",
         };
@@ -102,7 +102,7 @@ fn list() -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// In place of the digest of a component that hookbox brings: it is trusted with the program.
+/// In place of the digest of a bundled component, which is trusted like the program.
 const BUNDLED: &str = "bundled";
 
 /// The digest of each hook's component.
@@ -115,7 +115,7 @@ fn components(config: &Config) -> anyhow::Result<BTreeMap<String, String>> {
                 continue;
             }
             let missing = |why: String| {
-                Exit::Config.error(format!("`{}`: {why}; what is not there cannot be trusted", hook.name))
+                Exit::Config.error(format!("`{}`: {why}; a missing component cannot be trusted", hook.name))
             };
             let bytes = match &wasm.reference {
                 None => component::read(&wasm.component).map_err(|error| missing(error.to_string()))?,
@@ -177,7 +177,7 @@ fn events(hook: &Hook) -> String {
     format!("{events}{}", matcher.unwrap_or_default())
 }
 
-/// The handler in full. A shortened command could not be judged.
+/// The complete handler. Nobody could review a shortened command.
 fn what(handler: &Handler) -> String {
     match handler {
         Handler::Wasm(wasm) => match &wasm.reference {
@@ -197,7 +197,7 @@ fn what(handler: &Handler) -> String {
         Handler::Http { url, .. } => format!("http POST of the event to {}", print::quoted(url)),
         Handler::Prompt { prompt, .. } => format!("prompt {}", print::quoted(prompt)),
         Handler::Agent { prompt, max_turns, .. } => {
-            format!("agent, {max_turns} turns at most, that may read the project: {}", print::quoted(prompt))
+            format!("agent, {max_turns} turns at most, may read the project: {}", print::quoted(prompt))
         }
         Handler::Own { kind, .. } => format!("a handler of type {}", print::quoted(kind)),
         Handler::LeftOut { kind } => format!("nothing: handlers of type {kind} are not run"),

@@ -14,7 +14,7 @@ use super::{
 use crate::{exit::Exit, locks::Locks, print, registries};
 
 /// Find newer versions of locked hooks, and show what they change, with the results of the cases in `tests/` before and after.
-/// What asks for no more than before is written to the lock; more power, less that is known of where a hook comes from, or a
+/// An update that needs no more permissions is written to the lock. More permissions, a less certain origin, or a
 /// case that fails now waits for `hookbox approve`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox update\n  hookbox update command-guard")]
@@ -74,7 +74,7 @@ impl Update {
 }
 
 /// Prints the results of the cases beside the configuration with the locked and the new component. Returns true if a case
-/// passed before and fails now: the new one may protect less, whatever it asks for.
+/// passed before and fails now: the new one may protect less, even with the same permissions.
 async fn cases(locks: &Locks, name: &str, new: &[u8]) -> anyhow::Result<bool> {
     let before = locks.all_kept();
     if !before.contains_key(name) {

@@ -151,9 +151,9 @@ impl Authority {
             if let Some(wanted) = wanted {
                 let old = rewrite::carried(event);
                 // The new input was made for the other tool.
-                let kept = if other_tool { old.clone() } else { rewrite::granted(&old, &wanted, pointers) };
-                part_lost |= kept != wanted;
-                output.updated = Some(kept).filter(|kept| *kept != old);
+                let granted_part = if other_tool { old.clone() } else { rewrite::granted(&old, &wanted, pointers) };
+                part_lost |= granted_part != wanted;
+                output.updated = Some(granted_part).filter(|granted_part| *granted_part != old);
             }
             if part_lost {
                 lose_allow(spec, output);
@@ -181,7 +181,7 @@ fn lost(notes: &mut Vec<Note>, what: &str) {
     }
 }
 
-/// The power that a decision needs. `defer` needs the power to ask, because the client asks later.
+/// The authority that a decision needs. `defer` needs the authority to ask, because the client asks later.
 const fn power(decision: DecisionKind) -> Power {
     match decision {
         DecisionKind::Allow => Power::Allow,

@@ -132,7 +132,7 @@ impl Dialect for Gemini {
         Fallback { exit: Some(0), stdout: None, stderr: false }
     }
 
-    /// `BeforeToolSelection` has no interface of its own. Its row is not the row of all other events.
+    /// `BeforeToolSelection` has no interface. Its row is not the row of all other events.
     fn spec(&self, kind: EventKind) -> &'static EventSpec {
         let own = self.specs().iter().find(|spec| spec.kind == kind && kind != EventKind::OtherEvent);
         own.unwrap_or(&events::OTHER)

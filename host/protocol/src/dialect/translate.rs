@@ -52,7 +52,7 @@ mod tests {
     use crate::dialect::by_name;
 
     #[test]
-    fn one_matcher_takes_a_tool_under_the_names_of_every_client() {
+    fn one_matcher_matches_a_tool_under_every_clients_name() {
         let shells = [
             ("claude", "Bash"),
             ("codebuddy", "Bash"),

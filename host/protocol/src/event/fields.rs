@@ -91,7 +91,7 @@ macro_rules! wire_struct {
 
         impl $name {
             /// The contract's names of its fields.
-            #[allow(dead_code)] // nobody lists what every event has
+            #[allow(dead_code)] // the fields of every event are not listed
             pub(crate) const FIELDS: &[&str] = &[$(stringify!($field)),*];
 
             /// Takes the field if it is one of these. Returns true if it was.

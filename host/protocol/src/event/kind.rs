@@ -40,7 +40,7 @@ kinds! {
     PermissionRequest "permission-request",
     /// The permission callback beside the hooks.
     CanUseTool "can-use-tool",
-    /// The agent tells the user something.
+    /// The agent notifies the user.
     Notification "notification",
     /// A subagent begins.
     SubagentStart "subagent-start",
@@ -58,7 +58,7 @@ kinds! {
     AfterLlm "after-llm",
     /// Something happened in the agent loop.
     AgentEvent "agent-event",
-    /// Any event without an interface of its own.
+    /// Any event without an interface.
     OtherEvent "other-event",
 }
 

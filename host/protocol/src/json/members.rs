@@ -145,11 +145,14 @@ mod tests {
                     let text = text(&format!(r#","{key}":0"#));
                     // The object may be nested, and may not be parsed further.
                     for text in [text.clone(), format!(r#"{{"a":[{{}},{text}]}}"#)] {
-                        let said = parse(text.as_bytes()).map_err(|error| error.to_string());
-                        assert!(said.as_ref().is_err_and(|said| said.contains("appears twice")), "{text} {said:?}");
+                        let result = parse(text.as_bytes()).map_err(|error| error.to_string());
+                        assert!(
+                            result.as_ref().is_err_and(|result| result.contains("appears twice")),
+                            "{text} {result:?}"
+                        );
                         assert_eq!(
                             parse_wire(text.as_bytes()).map(drop).map_err(|error| error.to_string()),
-                            said.map(drop)
+                            result.map(drop)
                         );
                     }
                 }

@@ -201,7 +201,7 @@ impl<'a> Scanner<'a> {
         Ok(key)
     }
 
-    /// Reads a string or a key. The scanner stands at its opening quote.
+    /// Reads a string or a key. The scanner is at its opening quote.
     fn string(&mut self, token: Token) -> Result<Token, Fault> {
         let start = self.at + 1;
         let mut at = start;

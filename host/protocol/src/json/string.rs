@@ -39,7 +39,7 @@ const fn is_plain(byte: u8) -> bool {
 }
 
 /// Decodes the escape at the start of these bytes. Returns its character and its length. `None` is half a surrogate
-/// pair, which is not a character. An escape that JSON does not have stands for its own characters.
+/// pair, which is not a character. An escape that JSON does not have is its literal characters.
 pub(super) fn escaped(raw: &[u8]) -> (Option<char>, usize) {
     let character = match raw.get(1) {
         Some(b'u') => {

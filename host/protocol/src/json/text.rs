@@ -49,7 +49,7 @@ pub(super) fn members(text: &str, at: Range<usize>) -> Option<Vec<Member>> {
 
 /// Removes the whitespace between the tokens of a JSON text, which puts it on one line.
 pub(super) fn compact(text: &str) -> String {
-    let (mut compact, mut kept, mut at) = (String::with_capacity(text.len()), 0, 0);
+    let (mut compact, mut copied, mut at) = (String::with_capacity(text.len()), 0, 0);
     let mut quoted = false;
     while let Some(byte) = text.as_bytes().get(at) {
         match byte {
@@ -60,14 +60,14 @@ pub(super) fn compact(text: &str) -> String {
                 continue;
             }
             b' ' | b'\n' | b'\r' | b'\t' => {
-                compact.push_str(text.get(kept..at).unwrap_or_default());
-                kept = at + 1;
+                compact.push_str(text.get(copied..at).unwrap_or_default());
+                copied = at + 1;
             }
             _ => {}
         }
         at += 1;
     }
-    compact.push_str(text.get(kept..).unwrap_or_default());
+    compact.push_str(text.get(copied..).unwrap_or_default());
     compact
 }
 

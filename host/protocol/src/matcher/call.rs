@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_call_that_cannot_be_read_the_tool_decides() {
+    fn the_tool_of_an_unreadable_call_decides() {
         let patterns = CallPatterns { commands: vec!["rm".into()], paths: vec!["/a".into()], ..tools("Bash(touch*)") };
         let matcher = CallMatcher::compile(&patterns).unwrap();
         assert!(matcher.may_match("Bash") && !matcher.may_match("Write"));

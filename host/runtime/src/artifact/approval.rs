@@ -40,7 +40,7 @@ pub enum Approvals {
 }
 
 /// The approved components of one lock. In its entries, `attested` is true only if the publisher's signature was verified
-/// for this user; a lock may name a publisher that nobody verified here.
+/// for this user; a lock may name a publisher that was not verified here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Approval {

@@ -22,7 +22,7 @@ const MAX_COMPONENT: u64 = 256 << 20;
 #[derive(Debug, Clone)]
 pub struct ComponentCache {
     folder: PathBuf,
-    most: u64,
+    max_bytes: u64,
 }
 
 /// The error of storing or reading a component.
@@ -30,7 +30,7 @@ pub struct ComponentCache {
 #[non_exhaustive]
 pub enum ComponentCacheError {
     /// The location of the folder is unknown.
-    #[error("there is no place to keep components: HOME is not set")]
+    #[error("no folder for components: HOME is not set")]
     NoPlace,
     /// The folder or a file in it cannot be read or written.
     #[error("cannot use {}: {error}", path.display())]
@@ -41,14 +41,14 @@ pub enum ComponentCacheError {
         error: io::Error,
     },
     /// The folder is full.
-    #[error("{} has {used} of {most} bytes, and {needed} more are needed", path.display())]
+    #[error("{} has {used} of {max_bytes} bytes, and {needed} more are needed", path.display())]
     Full {
         /// The folder.
         path: PathBuf,
         /// The bytes in it.
         used: u64,
         /// The limit in bytes.
-        most: u64,
+        max_bytes: u64,
         /// The size of the component in bytes.
         needed: u64,
     },
@@ -77,13 +77,13 @@ impl ComponentCache {
 
     /// A folder of the embedder. It must be private to this user. It is created on the first write.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), most: CACHE_BYTES }
+        Self { folder: folder.into(), max_bytes: CACHE_BYTES }
     }
 
     /// Sets the size limit in bytes.
     #[must_use]
-    pub fn most(mut self, bytes: u64) -> Self {
-        self.most = bytes;
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = bytes;
         self
     }
 
@@ -124,8 +124,13 @@ impl ComponentCache {
         // Writers remove stale temporary files.
         folder.tidy();
         let (used, needed) = (self.files()?.iter().map(|file| file.size).sum::<u64>(), bytes.len() as u64);
-        if used.saturating_add(needed) > self.most {
-            return Err(ComponentCacheError::Full { path: self.folder.clone(), used, most: self.most, needed });
+        if used.saturating_add(needed) > self.max_bytes {
+            return Err(ComponentCacheError::Full {
+                path: self.folder.clone(),
+                used,
+                max_bytes: self.max_bytes,
+                needed,
+            });
         }
         folder.write(&name(&digest), &[bytes]).map_err(io)?;
         Ok(digest)
@@ -178,39 +183,39 @@ mod tests {
     #[test]
     fn cached_artifacts_are_complete_or_absent() {
         let home = tempfile::tempdir().unwrap();
-        let kept = ComponentCache::at(home.path().join("components"));
-        assert_eq!(kept.files().unwrap(), []);
-        let digest = kept.put(b"component").unwrap();
-        assert_eq!(kept.get(&digest).unwrap().unwrap(), b"component");
+        let cache = ComponentCache::at(home.path().join("components"));
+        assert_eq!(cache.files().unwrap(), []);
+        let digest = cache.put(b"component").unwrap();
+        assert_eq!(cache.get(&digest).unwrap().unwrap(), b"component");
         // A power failure between the rename and the write of the content.
-        let file = kept.folder().join(format!("{digest}.wasm"));
+        let file = cache.folder().join(format!("{digest}.wasm"));
         fs::remove_file(&file).unwrap();
         fs::write(&file, b"comp").unwrap();
-        assert_eq!(kept.get(&digest).unwrap(), None);
-        assert_eq!(kept.put(b"component").unwrap(), digest);
-        assert_eq!(kept.get(&digest).unwrap().unwrap(), b"component");
-        assert!(kept.remove(&digest).unwrap());
-        assert_eq!(kept.get(&digest).unwrap(), None);
+        assert_eq!(cache.get(&digest).unwrap(), None);
+        assert_eq!(cache.put(b"component").unwrap(), digest);
+        assert_eq!(cache.get(&digest).unwrap().unwrap(), b"component");
+        assert!(cache.remove(&digest).unwrap());
+        assert_eq!(cache.get(&digest).unwrap(), None);
     }
 
     #[test]
     fn a_link_in_place_of_a_component_is_not_followed() {
         let home = tempfile::tempdir().unwrap();
-        let kept = ComponentCache::at(home.path().join("components"));
-        let digest = kept.put(b"component").unwrap();
-        let (file, elsewhere) = (kept.folder().join(format!("{digest}.wasm")), home.path().join("elsewhere"));
+        let cache = ComponentCache::at(home.path().join("components"));
+        let digest = cache.put(b"component").unwrap();
+        let (file, elsewhere) = (cache.folder().join(format!("{digest}.wasm")), home.path().join("elsewhere"));
         fs::rename(&file, &elsewhere).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
-        assert!(matches!(kept.get(&digest), Err(ComponentCacheError::Io { .. })));
+        assert!(matches!(cache.get(&digest), Err(ComponentCacheError::Io { .. })));
     }
 
     #[test]
-    fn a_full_folder_takes_no_more() {
+    fn a_full_folder_is_an_error() {
         let home = tempfile::tempdir().unwrap();
-        let kept = ComponentCache::at(home.path().join("components")).most(10);
-        kept.put(b"12345678").unwrap();
-        assert!(matches!(kept.put(b"123"), Err(ComponentCacheError::Full { used: 8, needed: 3, .. })));
+        let cache = ComponentCache::at(home.path().join("components")).max_bytes(10);
+        cache.put(b"12345678").unwrap();
+        assert!(matches!(cache.put(b"123"), Err(ComponentCacheError::Full { used: 8, needed: 3, .. })));
         // Storing an existing component needs no space.
-        kept.put(b"12345678").unwrap();
+        cache.put(b"12345678").unwrap();
     }
 }

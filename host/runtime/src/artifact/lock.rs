@@ -58,7 +58,7 @@ pub struct Locked {
     pub version: Option<String>,
     /// The events that it handles: [`Power::exports`].
     pub exports: BTreeSet<String>,
-    /// The interfaces that it asks for: [`Power::imports`].
+    /// The interfaces that it imports: [`Power::imports`].
     pub imports: BTreeSet<String>,
     /// The publisher whose signature was verified, such as `key:sha256:…`. `None` without a verified signature.
     pub publisher: Option<String>,

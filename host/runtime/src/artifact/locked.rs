@@ -60,12 +60,12 @@ pub enum NotLocked {
         digest: String,
     },
     /// The power in the lock differs from the component's.
-    #[error("the lock says that `{reference}` {said}, and the component {found}")]
+    #[error("the lock says that `{reference}` {expected}, and the component {found}")]
     Lies {
         /// The reference.
         reference: String,
         /// The power in the lock.
-        said: String,
+        expected: String,
         /// The power of the component.
         found: String,
     },
@@ -79,7 +79,7 @@ impl NotLocked {
     pub fn help(&self) -> String {
         match self {
             Self::Lock(_) | Self::Absent { .. } | Self::Lies { .. } => "run   hookbox lock".into(),
-            Self::NotApproved { .. } => "look at it, then   hookbox approve".into(),
+            Self::NotApproved { .. } => "review it, then   hookbox approve".into(),
             Self::NotFetched { .. } => "run   hookbox lock --locked".into(),
             Self::Revoked { .. } => "update it, or take it out of the configuration".into(),
             Self::Revocations(_) => "correct registries.json".into(),
@@ -100,7 +100,7 @@ const RETRIES: usize = 5;
 pub(crate) struct LockContext {
     pub(crate) approvals: Approvals,
     /// The folder of components. `None`: the user's.
-    pub(crate) kept: Option<ComponentCache>,
+    pub(crate) component_cache: Option<ComponentCache>,
     /// `None`: what the user revoked.
     pub(crate) revoked: Option<Revoked>,
     /// The lock has to be below this folder.
@@ -161,7 +161,7 @@ fn approved(config: &Config, reference: &Reference, place: &LockContext, lock: &
 /// # Errors
 /// The reason why the component does not run.
 pub fn component(config: &Config, reference: &Reference, approvals: Approvals) -> Result<(Locked, Vec<u8>), NotLocked> {
-    fetch(config, reference, &LockContext { approvals, kept: None, revoked: None, within: None })
+    fetch(config, reference, &LockContext { approvals, component_cache: None, revoked: None, within: None })
 }
 
 /// The entry of a reference and its bytes: locked, approved, fetched and verified.
@@ -171,8 +171,8 @@ pub(crate) fn fetch(
     place: &LockContext,
 ) -> Result<(Locked, Vec<u8>), NotLocked> {
     let locked = entry(config, reference, place)?;
-    let kept = place.kept.clone().map_or_else(ComponentCache::of_user, Ok)?;
-    let Some(bytes) = kept.get(locked.hex())? else {
+    let component_cache = place.component_cache.clone().map_or_else(ComponentCache::of_user, Ok)?;
+    let Some(bytes) = component_cache.get(locked.hex())? else {
         return Err(NotLocked::NotFetched { reference: reference.to_string(), digest: locked.digest });
     };
     // Who approved it has approved the power that was read from these bytes.
@@ -190,15 +190,15 @@ pub(crate) fn verify(reference: &Reference, locked: &Locked, bytes: &[u8]) -> Re
     }
     // An invalid component fails later, when it is loaded.
     let Ok(found) = inspect(bytes) else { return Ok(()) };
-    let (said, found) = (locked.power(), Power::of(&found));
-    if said == found {
+    let (expected, found) = (locked.power(), Power::of(&found));
+    if expected == found {
         return Ok(());
     }
     let words = |power: &Power| {
         let list = |words: &std::collections::BTreeSet<String>| {
             if words.is_empty() { "nothing".to_owned() } else { words.iter().cloned().collect::<Vec<_>>().join(", ") }
         };
-        format!("handles {} and asks for {}", list(&power.exports), list(&power.imports))
+        format!("handles {} and imports {}", list(&power.exports), list(&power.imports))
     };
-    Err(NotLocked::Lies { reference: reference.to_string(), said: words(&said), found: words(&found) })
+    Err(NotLocked::Lies { reference: reference.to_string(), expected: words(&expected), found: words(&found) })
 }

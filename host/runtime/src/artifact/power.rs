@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use hookbox_sandbox::component::Inspection;
 
-/// The events that a component handles and the interfaces that it asks for. It gets an interface only if the
+/// The events that a component handles and the interfaces that it imports. It gets an interface only if the
 /// configuration grants it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Power {
@@ -29,9 +29,9 @@ impl Power {
 /// A difference between the approved and the current component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// It asks for a new interface.
+    /// It imports a new interface.
     Asks(String),
-    /// It no longer asks for an interface.
+    /// It no longer imports an interface.
     AsksNoMore(String),
     /// It handles a new event.
     Handles(String),

@@ -177,7 +177,7 @@ mod tests {
     use super::Reference;
 
     #[test]
-    fn references_are_read_and_written_alike() {
+    fn references_round_trip() {
         let digest = format!("sha256:{}", "0f".repeat(32));
         for text in [
             "oci://registry.example/acme/command-guard:1.2".to_owned(),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_guessed() {
+    fn incomplete_references_are_refused() {
         for text in [
             "registry.example/a:1",
             "oci://guard:1",

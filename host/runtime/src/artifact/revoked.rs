@@ -26,7 +26,7 @@ impl Revoked {
     /// Those of the user: `revoked` in `registries.json` of the configuration folder.
     ///
     /// # Errors
-    /// The file is there and cannot be read: what it revokes is not known then, so nothing runs.
+    /// The file exists but cannot be read. Its revocations are unknown, so nothing runs.
     pub fn of_user() -> io::Result<Self> {
         #[derive(Deserialize)]
         struct Whole {

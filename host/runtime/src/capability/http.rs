@@ -74,7 +74,7 @@ impl HookHttp {
     /// The grant for this method and URL. An error if no grant matches.
     fn grant(&self, method: &Method, url: &Url) -> Result<&Grant, HttpError> {
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(HttpError::Denied("a URL may not hold a user name or password".into()));
+            return Err(HttpError::Denied("a URL may not contain a user name or password".into()));
         }
         let named = |grant: &&Grant| grant.origin.origin() == url.origin();
         let granted = |grant: &&Grant| grant.methods.iter().any(|m| m == method.as_str());
@@ -94,7 +94,7 @@ impl HookHttp {
             let grant = self.grant(&method, &url)?;
             if let Some(length) = body.as_ref().map(Vec::len).filter(|length| *length > grant.max_body) {
                 return Err(HttpError::TooLarge(format!(
-                    "the request has {length} bytes, {} are granted",
+                    "the request has {length} bytes, but only {} are granted",
                     grant.max_body
                 )));
             }
@@ -110,7 +110,7 @@ impl HookHttp {
             let response = self.client.send(exchange).await?;
             let Some(next) = location(&url, &response)? else { return Ok(response) };
             if url.scheme() == "https" && next.scheme() != "https" {
-                return Err(HttpError::Denied("a redirect leaves https".into()));
+                return Err(HttpError::Denied("a redirect from https to http".into()));
             }
             if next.origin() != url.origin() {
                 headers.remove(AUTHORIZATION);
@@ -174,14 +174,16 @@ fn method(name: &str) -> Result<Method, HttpError> {
 fn headers(pairs: &[(String, String)]) -> Result<HeaderMap, HttpError> {
     let bytes: usize = pairs.iter().map(|(name, value)| name.len() + value.len()).sum();
     if bytes > MAX_HEADER_BYTES {
-        return Err(HttpError::TooLarge(format!("the headers have {bytes} bytes, {MAX_HEADER_BYTES} are granted")));
+        return Err(HttpError::TooLarge(format!(
+            "the headers have {bytes} bytes, at most {MAX_HEADER_BYTES} are allowed"
+        )));
     }
     let mut map = HeaderMap::new();
     for (name, value) in pairs {
         let bad = |_| HttpError::Failed(format!("{name:?} is not a header name"));
         let header = HeaderName::from_bytes(name.as_bytes()).map_err(bad)?;
         if REFUSED_HEADERS.contains(&header.as_str()) {
-            return Err(HttpError::Denied(format!("the header `{header}` is the host's to set")));
+            return Err(HttpError::Denied(format!("only the host may set the header `{header}`")));
         }
         let value = HeaderValue::from_str(value)
             .map_err(|_| HttpError::Failed(format!("invalid value for header `{header}`")))?;

@@ -41,21 +41,21 @@ impl Llm for HookLlm {
     async fn complete(&self, scope: &Scope, prompt: LlmPrompt) -> Result<String, LlmError> {
         let LlmDetails { max_calls, max_tokens } = self.grant;
         if scope.spent.llm_calls.fetch_add(1, Ordering::Relaxed) >= max_calls {
-            return Err(LlmError::Budget(format!("{max_calls} calls are granted")));
+            return Err(LlmError::Budget(format!("all {max_calls} granted calls are used")));
         }
         let left = max_tokens.saturating_sub(scope.spent.llm_tokens.load(Ordering::Relaxed));
         if left == 0 {
-            return Err(LlmError::Budget(format!("{max_tokens} tokens are granted")));
+            return Err(LlmError::Budget(format!("all {max_tokens} granted tokens are used")));
         }
-        let max_tokens = prompt.max_tokens.map_or(left, |asked| asked.min(left));
+        let max_tokens = prompt.max_tokens.map_or(left, |requested| requested.min(left));
         let bytes = prompt.user.len() + prompt.system.as_ref().map_or(0, String::len);
         if bytes > MAX_QUESTION {
-            return Err(LlmError::Budget(format!("the question has {bytes} bytes, {MAX_QUESTION} are granted")));
+            return Err(LlmError::Budget(format!("the prompt has {bytes} bytes, at most {MAX_QUESTION} are allowed")));
         }
         // The host chooses the model, because the host pays and knows what data may leave the machine.
         let question = Question { model: None, system: prompt.system, user: prompt.user, max_tokens };
-        let asked = tokio::time::timeout_at(scope.deadline.into(), self.model.ask(question));
-        let reply = asked.await.unwrap_or(Err(LlmError::Timeout))?;
+        let requested = tokio::time::timeout_at(scope.deadline.into(), self.model.ask(question));
+        let reply = requested.await.unwrap_or(Err(LlmError::Timeout))?;
         scope.spent.llm_tokens.fetch_add(reply.tokens.unwrap_or(max_tokens), Ordering::Relaxed);
         Ok(reply.text)
     }

@@ -17,60 +17,64 @@ use super::{Ceiling, Check};
 const DIRECTORIES: usize = 64;
 
 impl Ceiling {
-    pub(super) fn check_permissions(&self, asked: &mut Permissions, pointer: &str, check: &mut Check<'_>) {
-        let Permissions { state, http, llm, read, write, env, bounds } = asked;
-        let most = &self.permissions;
+    pub(super) fn check_permissions(&self, requested: &mut Permissions, pointer: &str, check: &mut Check<'_>) {
+        let Permissions { state, http, llm, read, write, env, bounds } = requested;
+        let ceiling = &self.permissions;
         if let Some(grant) = state {
-            match most.state.as_ref().and_then(StateGrant::details) {
+            match ceiling.state.as_ref().and_then(StateGrant::details) {
                 None => check.exceeds(&format!("{pointer}/state"), "", "state", "none"),
-                Some(most) => *grant = StateGrant::Detailed(bound_state(grant, &most, pointer, check)),
+                Some(ceiling) => *grant = StateGrant::Detailed(bound_state(grant, &ceiling, pointer, check)),
             }
         }
         if let Some(grant) = llm {
-            match most.llm.as_ref().and_then(LlmGrant::details) {
+            match ceiling.llm.as_ref().and_then(LlmGrant::details) {
                 None => check.exceeds(&format!("{pointer}/llm"), "", "the language model", "none"),
-                Some(most) => *grant = LlmGrant::Detailed(bound_llm(grant, &most, pointer, check)),
+                Some(ceiling) => *grant = LlmGrant::Detailed(bound_llm(grant, &ceiling, pointer, check)),
             }
         }
         for (index, grant) in http.iter_mut().enumerate() {
             let place = format!("{pointer}/http/{index}");
-            let asked = grant.details();
-            let within = most.http.iter().map(HttpGrant::details).find_map(|most| within(grant, &asked, &most));
+            let requested = grant.details();
+            let within =
+                ceiling.http.iter().map(HttpGrant::details).find_map(|ceiling| within(grant, &requested, &ceiling));
             match within {
                 Some(details) => *grant = HttpGrant::Detailed(details),
-                None => check.exceeds(&place, "", &exchange(&asked), &self.origins()),
+                None => check.exceeds(&place, "", &exchange(&requested), &self.origins()),
             }
         }
-        for (asked, most, key) in
-            [(&*read, [&most.read, &most.write], "read"), (&*write, [&most.write, &most.write], "write")]
+        for (requested, ceiling, key) in
+            [(&*read, [&ceiling.read, &ceiling.write], "read"), (&*write, [&ceiling.write, &ceiling.write], "write")]
         {
-            for (guest, folder) in asked {
+            for (guest, folder) in requested {
                 check.directories.insert(folder.clone());
                 if check.directories.len() > DIRECTORIES {
                     let place = format!("{pointer}/{key}/{}", hookbox_protocol::json::token(guest));
                     check.exceeds(&place, "", "one more directory", &format!("{DIRECTORIES} different ones"));
                 }
-                if !most.iter().flat_map(|most| most.values()).any(|most| below(folder, most)) {
+                if !ceiling.iter().flat_map(|ceiling| ceiling.values()).any(|ceiling| below(folder, ceiling)) {
                     let place = format!("{pointer}/{key}/{}", hookbox_protocol::json::token(guest));
-                    let bounds: Vec<&str> = most.iter().flat_map(|most| most.values()).map(String::as_str).collect();
+                    let bounds: Vec<&str> =
+                        ceiling.iter().flat_map(|ceiling| ceiling.values()).map(String::as_str).collect();
                     check.exceeds(&place, &format!("to {key}"), folder, &bounds.join(", "));
                 }
             }
         }
         if !read.is_empty() || !write.is_empty() {
-            let folders = |most: &[&BTreeMap<String, String>]| -> Vec<PathBuf> {
-                most.iter().flat_map(|most| most.values()).map(PathBuf::from).collect()
+            let folders = |ceiling: &[&BTreeMap<String, String>]| -> Vec<PathBuf> {
+                ceiling.iter().flat_map(|ceiling| ceiling.values()).map(PathBuf::from).collect()
             };
-            *bounds =
-                Some(DirectoryBounds { read: folders(&[&most.read, &most.write]), write: folders(&[&most.write]) });
+            *bounds = Some(DirectoryBounds {
+                read: folders(&[&ceiling.read, &ceiling.write]),
+                write: folders(&[&ceiling.write]),
+            });
         }
         self.check_variables(env, &format!("{pointer}/env"), check);
     }
 
-    pub(super) fn check_variables(&self, asked: &[String], pointer: &str, check: &mut Check<'_>) {
-        let most = &self.permissions.env;
-        for (index, name) in asked.iter().enumerate().filter(|(_, name)| !most.contains(name)) {
-            check.exceeds(&format!("{pointer}/{index}"), "the environment variable", name, &most.join(", "));
+    pub(super) fn check_variables(&self, requested: &[String], pointer: &str, check: &mut Check<'_>) {
+        let ceiling = &self.permissions.env;
+        for (index, name) in requested.iter().enumerate().filter(|(_, name)| !ceiling.contains(name)) {
+            check.exceeds(&format!("{pointer}/{index}"), "the environment variable", name, &ceiling.join(", "));
         }
     }
 
@@ -79,38 +83,42 @@ impl Ceiling {
     }
 }
 
-fn bound_state(asked: &StateGrant, most: &StateDetails, pointer: &str, check: &mut Check<'_>) -> StateDetails {
-    let mut bound = asked.details().unwrap_or_default();
-    let given = matches!(asked, StateGrant::Detailed(_));
-    let mut cut = |key, asked, most| check.cut(given, &format!("{pointer}/state"), key, asked, most);
-    cut("maxKeys", &mut bound.max_keys, most.max_keys);
-    cut("maxValueKiB", &mut bound.max_value_kib, most.max_value_kib);
+fn bound_state(requested: &StateGrant, ceiling: &StateDetails, pointer: &str, check: &mut Check<'_>) -> StateDetails {
+    let mut bound = requested.details().unwrap_or_default();
+    let given = matches!(requested, StateGrant::Detailed(_));
+    let mut cut = |key, requested, ceiling| check.cut(given, &format!("{pointer}/state"), key, requested, ceiling);
+    cut("maxKeys", &mut bound.max_keys, ceiling.max_keys);
+    cut("maxValueKiB", &mut bound.max_value_kib, ceiling.max_value_kib);
     bound
 }
 
-fn bound_llm(asked: &LlmGrant, most: &LlmDetails, pointer: &str, check: &mut Check<'_>) -> LlmDetails {
-    let mut bound = asked.details().unwrap_or_default();
-    let given = matches!(asked, LlmGrant::Detailed(_));
-    let mut cut = |key, asked, most| check.cut(given, &format!("{pointer}/llm"), key, asked, most);
-    cut("maxCalls", &mut bound.max_calls, most.max_calls);
-    cut("maxTokens", &mut bound.max_tokens, most.max_tokens);
+fn bound_llm(requested: &LlmGrant, ceiling: &LlmDetails, pointer: &str, check: &mut Check<'_>) -> LlmDetails {
+    let mut bound = requested.details().unwrap_or_default();
+    let given = matches!(requested, LlmGrant::Detailed(_));
+    let mut cut = |key, requested, ceiling| check.cut(given, &format!("{pointer}/llm"), key, requested, ceiling);
+    cut("maxCalls", &mut bound.max_calls, ceiling.max_calls);
+    cut("maxTokens", &mut bound.max_tokens, ceiling.max_tokens);
     bound
 }
 
 /// A grant, bounded by one grant of the ceiling. `None` if it exceeds that grant. An origin alone sets no methods and
 /// sizes, so its defaults are lowered to the ceiling's.
-fn within(written: &HttpGrant, asked: &HttpDetails, most: &HttpDetails) -> Option<HttpDetails> {
-    if !covers(most, &asked.origin) {
+fn within(written: &HttpGrant, requested: &HttpDetails, ceiling: &HttpDetails) -> Option<HttpDetails> {
+    if !covers(ceiling, &requested.origin) {
         return None;
     }
     if matches!(written, HttpGrant::Origin(_)) {
-        let methods = asked.methods.iter().filter(|method| most.methods.contains(method)).cloned().collect();
-        return Some(HttpDetails { methods, max_body_kib: asked.max_body_kib.min(most.max_body_kib), ..asked.clone() });
+        let methods = requested.methods.iter().filter(|method| ceiling.methods.contains(method)).cloned().collect();
+        return Some(HttpDetails {
+            methods,
+            max_body_kib: requested.max_body_kib.min(ceiling.max_body_kib),
+            ..requested.clone()
+        });
     }
-    let fits = asked.methods.iter().all(|method| most.methods.contains(method))
-        && (!asked.private || most.private)
-        && asked.max_body_kib <= most.max_body_kib;
-    fits.then(|| asked.clone())
+    let fits = requested.methods.iter().all(|method| ceiling.methods.contains(method))
+        && (!requested.private || ceiling.private)
+        && requested.max_body_kib <= ceiling.max_body_kib;
+    fits.then(|| requested.clone())
 }
 
 /// Returns true if the grant's origin is that of the URL.
@@ -129,7 +137,7 @@ fn exchange(grant: &HttpDetails) -> String {
 }
 
 /// Returns true if a folder is another folder or below it. Follows links, so that no link leads outside.
-fn below(folder: &str, most: &str) -> bool {
+fn below(folder: &str, ceiling: &str) -> bool {
     let real = |path: &str| Path::new(path).canonicalize().ok();
-    real(folder).zip(real(most)).is_some_and(|(folder, most)| folder.starts_with(most))
+    real(folder).zip(real(ceiling)).is_some_and(|(folder, ceiling)| folder.starts_with(ceiling))
 }

@@ -143,7 +143,7 @@ impl Verifier {
         };
         let Some(Link { number, previous }) = parsed.chain else { return self.found(at, Damage::NotChained) };
         let earlier = || self.heads.range(..number).next_back().map(|(number, digest)| (*number, digest.clone()));
-        // The files before may be elsewhere; then a head stands for them.
+        // Earlier files may be archived elsewhere; then a head replaces them.
         let before = self.last.take().or_else(earlier);
         let after = before.as_ref().map_or(0, |(number, _)| *number);
         let expected = after.saturating_add(1);

@@ -1,4 +1,4 @@
-//! Components that hookbox brings: `"component": "hookbox:NAME"`, and the JSON Schema of their `config`.
+//! Bundled components: `"component": "hookbox:NAME"`, and the JSON Schema of their `config`.
 
 use std::sync::OnceLock;
 

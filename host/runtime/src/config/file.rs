@@ -32,7 +32,7 @@ pub(super) struct File<H> {
     #[serde(default, rename = "$schema")]
     #[expect(dead_code, reason = "for editors")]
     pub(super) schema: Checked<String>,
-    /// Limits of every hook that has none of its own.
+    /// Default limits of all hooks.
     #[serde(default)]
     pub(super) limits: Checked<Limits>,
     /// The hooks, in the form of the dialect's own settings.
@@ -44,7 +44,7 @@ pub(super) struct File<H> {
     /// True if a failure of hookbox itself or of a hook blocks what can be blocked.
     #[serde(default)]
     pub(super) fail_closed: Checked<bool>,
-    /// Mode of hooks without one of their own: they decide (`enforce`), or only run and are recorded (`monitor`).
+    /// Default mode of hooks: they decide (`enforce`), or only run and are recorded (`monitor`).
     #[serde(default)]
     pub(super) mode: Checked<Mode>,
     /// Settings of the host.

@@ -33,7 +33,7 @@ pub fn hints(bytes: &[u8]) -> Hints {
 /// Returns true if an invalid configuration sets `failClosed`, or a failure policy of some hook that blocks. The hook
 /// could be subscribed to any event. Neither errors elsewhere in the text nor errors in this setting itself disable it.
 pub fn fail_closed_hint(text: &str) -> bool {
-    said(text).any(|(key, value)| {
+    members(text).any(|(key, value)| {
         let value = value.get(..8).unwrap_or(value).to_ascii_lowercase();
         let is = |words: &[&str]| words.iter().any(|word| value.starts_with(word));
         // The mistake may be in the key.
@@ -51,7 +51,7 @@ const LONGEST: usize = 32;
 
 /// The dialect that an invalid configuration names. It determines how the client treats hookbox's failure.
 pub fn dialect_hint(text: &str) -> Option<&'static dyn Dialect> {
-    let (_, value) = said(text).find(|(key, _)| *key == "dialect")?;
+    let (_, value) = members(text).find(|(key, _)| *key == "dialect")?;
     let (end, _) = value.char_indices().find(|(_, c)| !is_word(*c) && *c != '@')?;
     dialect::by_name(value.get(..end)?)
 }
@@ -62,7 +62,7 @@ const UNSEEN: [char; 5] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{fef
 /// Iterates over everything of the form `key: value`, with the text from the value on. Accepts quotation marks of any
 /// language, missing ones, and ones in another encoding (U+FFFD here). A text that ends with the key has an empty
 /// value.
-fn said(text: &str) -> impl Iterator<Item = (&str, &str)> {
+fn members(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {

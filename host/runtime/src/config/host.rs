@@ -21,7 +21,7 @@ pub struct HostSettings {
     /// Seconds the client waits for its hooks, where its settings say something else than it starts from.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = 604_800)))]
     pub deadline: Option<f64>,
-    /// Components that may run at once; more wait, and fail as `busy` after their timeout.
+    /// Components that may run concurrently; further calls wait, and fail as `busy` after their timeout.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub max_instances: Option<u32>,
     /// Limits of compiling one component.

@@ -52,11 +52,11 @@ pub(super) fn policies(dialect: &dyn Dialect, file: &Object, found: &mut Vec<Fin
         let finding = Finding::error("/hooksConfig/failClosed", "`failClosed` has no effect here");
         found.push(finding.help("write it at the top of the file"));
     }
-    let asked = dialect.specs().iter().any(|spec| spec.kind == EventKind::CanUseTool);
+    let supported = dialect.specs().iter().any(|spec| spec.kind == EventKind::CanUseTool);
     let named = |object: Option<&Object>| object.is_some_and(|object| object.contains_key(CAN_USE_TOOL));
     for (pointer, object) in [("", Some(file)), ("/hooks", hooks)] {
-        if !asked && named(object) {
-            let message = format!("{} has no `{CAN_USE_TOOL}`, so it is never asked", dialect.name());
+        if !supported && named(object) {
+            let message = format!("{} has no `{CAN_USE_TOOL}`, so it is never called", dialect.name());
             let finding = Finding::error(format!("{pointer}/{CAN_USE_TOOL}"), message);
             found.push(finding.help("only blade and blade-callback have it: use a hook before a tool runs"));
         }

@@ -13,17 +13,16 @@ impl Config {
             Handler::Wasm(wasm) => Some(wasm.component.clone()),
             _ => None,
         });
-        let kept = folders::state().into_iter().chain(folders::cache());
-        let files: Vec<PathBuf> = [self.file.clone()].into_iter().chain(components).chain(kept).collect();
+        let own_folders = folders::state().into_iter().chain(folders::cache());
+        let files: Vec<PathBuf> = [self.file.clone()].into_iter().chain(components).chain(own_folders).collect();
         let mut found = Vec::new();
         for hook in &self.hooks {
             let Handler::Wasm(wasm) = &hook.handler else { continue };
             for (guest, folder) in &wasm.permissions.write {
                 let Some(file) = files.iter().find(|file| covers(Path::new(folder), file)) else { continue };
-                let message =
-                    format!("`{}` may write to {}, and so decide what it is granted", hook.name, file.display());
+                let message = format!("`{}` may write to {}, and so change its own grants", hook.name, file.display());
                 let pointer = format!("{}/permissions/write/{}", hook.pointer, hookbox_protocol::json::token(guest));
-                let help = "grant it a folder in which nothing of hookbox is".to_owned();
+                let help = "grant it a folder without files of hookbox".to_owned();
                 let diagnostic = self.error_at(&pointer, message, Some(help));
                 found.push(Diagnostic { severity: Severity::Warning, ..diagnostic });
             }

@@ -41,9 +41,9 @@ impl Process {
         let mut given = false;
         let mut longest = Duration::ZERO;
         for ((time, stage), default) in times.into_iter().zip(stages).zip(DEFAULTS) {
-            let said = time.or(own).or(stage).or(all);
-            given |= said.is_some();
-            longest = longest.max(*time.insert(said.unwrap_or(default)));
+            let configured = time.or(own).or(stage).or(all);
+            given |= configured.is_some();
+            longest = longest.max(*time.insert(configured.unwrap_or(default)));
         }
         (longest, given)
     }

@@ -20,7 +20,7 @@ impl Config {
     /// loaded.
     ///
     /// # Errors
-    /// All errors of the file, at once.
+    /// All errors of the file.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigErrors> {
         let Loaded { config, warnings } = Reader::new().file(path.as_ref())?;
         for warning in warnings {
@@ -40,7 +40,7 @@ impl Config {
     /// Like [`Config::load`], with the text of a file.
     ///
     /// # Errors
-    /// All errors of the text, at once.
+    /// All errors of the text.
     pub fn parse(text: &str, file: &Path, dialect: Option<&str>) -> Result<Loaded, ConfigErrors> {
         Reader::with(dialect).text(text, file)
     }
@@ -106,10 +106,10 @@ impl Reader {
     /// Reads and checks a file.
     ///
     /// # Errors
-    /// All errors of the file, at once.
+    /// All errors of the file.
     pub fn file(&self, path: &Path) -> Result<Loaded, ConfigErrors> {
         let bytes = regular(path).map_err(|error| {
-            let finding = Finding::error("", format!("the configuration cannot be read: {error}"));
+            let finding = Finding::error("", format!("cannot read the configuration: {error}"));
             load::located(
                 path,
                 None,
@@ -131,7 +131,7 @@ impl Reader {
     /// Reads and checks the text of a file.
     ///
     /// # Errors
-    /// All errors of the text, at once.
+    /// All errors of the text.
     pub fn text(&self, text: &str, file: &Path) -> Result<Loaded, ConfigErrors> {
         load::parse(text, file, &self.0, |object, found| load::choose_dialect(object, self.0.dialect.as_deref(), found))
     }

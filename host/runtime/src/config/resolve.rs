@@ -220,12 +220,12 @@ impl Resolver {
         let mut taken = BTreeSet::new();
         for (_, name, pointer, mut entry) in hooks {
             if !taken.insert(name.clone()) {
-                let message = format!("another hook here is called `{name}` too");
-                self.found.push(Finding::error(&pointer, message).help("give one of the two another name"));
+                let message = format!("duplicate hook name `{name}`");
+                self.found.push(Finding::error(&pointer, message).help("rename one of the two"));
             }
             if pointer.starts_with("/hooks/processes/") {
                 if entry.enabled.is_none() {
-                    let message = "PicoClaw does not run a hook process without `enabled`, and hookbox does".to_owned();
+                    let message = "hookbox runs a hook process without `enabled`, but PicoClaw does not".to_owned();
                     self.found.push(Finding::warning(&pointer, message).help("add   \"enabled\": true, or false"));
                 }
                 in_pairs(&mut entry.intercept);

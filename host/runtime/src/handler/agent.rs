@@ -27,7 +27,7 @@ const MAX_CALLS: usize = 16;
 pub(crate) struct Agent {
     /// The model.
     pub(crate) model: Arc<dyn Model>,
-    /// The question. `$ARGUMENTS` stands for the event.
+    /// The prompt. `$ARGUMENTS` is replaced by the event.
     pub(crate) prompt: String,
     /// The model's name. Default: the one in the settings.
     pub(crate) model_name: Option<String>,

@@ -29,7 +29,7 @@ impl Closure {
 #[async_trait]
 impl Handler for Closure {
     async fn call(&self, call: Call<'_>) -> Run {
-        // Runs in a task of its own, so that a panic fails only this hook.
+        // Runs in a separate task, so that a panic fails only this hook.
         let (closure, event) = (Arc::clone(&self.0), call.event.raw.value().clone());
         let output = tokio::spawn(async move { closure(event).await });
         let abort = AbortOnDrop(output.abort_handle());

@@ -58,7 +58,7 @@ impl Process {
         if self.own {
             return Ok(Cow::Borrowed(event));
         }
-        let none = || Failure::new(Cause::Load, format!("a hook process cannot be asked about {}", event.name));
+        let none = || Failure::new(Cause::Load, format!("hook processes do not support {}", event.name));
         picoclaw::to_request(event).map(Cow::Owned).ok_or_else(none)
     }
 

@@ -16,7 +16,7 @@ use crate::capability::llm::{Model, Question};
 pub(crate) struct Prompt {
     /// The model.
     pub(crate) model: Arc<dyn Model>,
-    /// The question. `$ARGUMENTS` stands for the event.
+    /// The prompt. `$ARGUMENTS` is replaced by the event.
     pub(crate) question: String,
     /// The model's name. Default: the one in the settings.
     pub(crate) model_name: Option<String>,

@@ -40,7 +40,7 @@ pub(super) fn answer(text: &str) -> Result<HookOutput, Failure> {
         (Some(Value::Bool(true)), _) => Ok(HookOutput::default()),
         (Some(Value::Bool(false)), Some(Value::String(reason))) => Ok(HookOutput::decided(Decision::Deny, reason)),
         (Some(Value::Bool(false)), None) => {
-            Ok(HookOutput::decided(Decision::Deny, "the model said no, without a reason"))
+            Ok(HookOutput::decided(Decision::Deny, "the model refused without a reason"))
         }
         _ => Err(failed("neither {\"ok\":true} nor {\"ok\":false,\"reason\":\"…\"}".into())),
     }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_event_takes_its_place_or_the_end() {
+    fn the_event_replaces_the_placeholder_or_is_appended() {
         assert_eq!(fill("a $ARGUMENTS b $ARGUMENTS", "{}"), "a {} b {}");
         assert_eq!(fill("a", "{}"), "a\n\n{}");
     }

@@ -131,7 +131,7 @@ impl Callback {
         self
     }
 
-    /// The configuration entry that stands for the callback, and its handler.
+    /// The configuration entry of the callback, and its handler.
     pub(super) fn resolve(self, config: &Config, number: usize) -> Result<(Hook, SharedHandler), BuildError> {
         let spec = config.dialect.spec_by_name(&self.event).unwrap_or(config.dialect.other_spec());
         let compiled = match config.dialect.match_style_of(spec) {

@@ -87,20 +87,20 @@ fn grants(handler: &Handler) -> Vec<String> {
 fn permissions(granted: &Permissions) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(state) = granted.state.as_ref().and_then(StateGrant::details) {
-        let whose = state.namespace.map(|name| format!(", shared as {name}")).unwrap_or_default();
+        let shared = state.namespace.map(|name| format!(", shared as {name}")).unwrap_or_default();
         let session = if state.per_session { " per session" } else { "" };
-        words.push(format!("keeps state{session}{whose}"));
+        words.push(format!("keeps state{session}{shared}"));
     }
     for http in granted.http.iter().map(HttpGrant::details) {
         words.push(format!("HTTP to {} ({})", http.origin, http.methods.join(", ")));
     }
     if let Some(llm) = granted.llm.as_ref().and_then(LlmGrant::details) {
-        words.push(format!("asks the model: {} per call, {} tokens", llm.max_calls, llm.max_tokens));
+        words.push(format!("calls the model: {} per call, {} tokens", llm.max_calls, llm.max_tokens));
     }
     words.extend(granted.read.iter().map(|(guest, host)| format!("reads {host} as {guest}")));
     words.extend(granted.write.iter().map(|(guest, host)| format!("reads and writes {host} as {guest}")));
     if !granted.env.is_empty() {
-        words.push(format!("sees the environment's {}", granted.env.join(", ")));
+        words.push(format!("reads the environment variables {}", granted.env.join(", ")));
     }
     words
 }

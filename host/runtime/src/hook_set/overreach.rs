@@ -39,7 +39,7 @@ impl HookSet {
             let hook = selected.hook();
             let (Some(authority), Handler::Wasm(_)) = (hook.bounds(), &hook.handler) else { continue };
             let Status::Ran(ran) = run(&self.hooks, event, selected).await.status else { continue };
-            let unmeant = "that has no effect; where it is meant, write it under `authority`".to_owned();
+            let unmeant = "this has no effect; if it is intended, add it to `authority`".to_owned();
             let (lost, help) = match ran.result {
                 Ok(mut output) => (authority.limit(self.dialect(), event, &mut output), unmeant),
                 Err(failure) if failure.cause == Cause::Authority => (ran.notes, failure.message),
@@ -49,7 +49,8 @@ impl HookSet {
                 continue;
             }
             let lost: Vec<&str> = lost.iter().map(|note| note.text.as_str()).collect();
-            let message = format!("`{}` says more on {} than it may: {}", hook.name, event.name, lost.join("; "));
+            let message =
+                format!("the output of `{}` on {} exceeds its authority: {}", hook.name, event.name, lost.join("; "));
             let diagnostic = self.config().error_at(&hook.pointer, message, Some(help));
             found.push(Diagnostic { severity: Severity::Warning, ..diagnostic });
         }

@@ -37,7 +37,7 @@ pub struct RuntimeBuilder {
     handlers: HashMap<String, HandlerFactory>,
     source: Option<Arc<dyn ComponentSource>>,
     approvals: Approvals,
-    kept: Option<ComponentCache>,
+    component_cache: Option<ComponentCache>,
     revoked: Option<Revoked>,
     profile: Profile,
 }
@@ -102,7 +102,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets the language model for tenants without a model of their own. It overrides a configuration's `llm`.
+    /// Sets the language model for tenants without their own model. It overrides a configuration's `llm`.
     pub fn model(mut self, model: impl Model + 'static) -> Self {
         self.model = Some(Arc::new(model));
         self
@@ -154,8 +154,8 @@ impl RuntimeBuilder {
     }
 
     /// Sets the folder of components from registries. Default: the user's cache folder.
-    pub fn kept(mut self, kept: ComponentCache) -> Self {
-        self.kept = Some(kept);
+    pub fn component_cache(mut self, component_cache: ComponentCache) -> Self {
+        self.component_cache = Some(component_cache);
         self
     }
 
@@ -189,7 +189,7 @@ impl RuntimeBuilder {
             handlers: self.handlers,
             source: self.source,
             approvals: self.approvals,
-            kept: self.kept,
+            component_cache: self.component_cache,
             revoked: self.revoked,
         };
         Ok(Runtime { inner: Arc::new(inner) })

@@ -46,7 +46,7 @@ impl From<Failure> for Failed {
 macro_rules! interface {
     (
         $kind:ident($event:ident, $input:pat) => $wit:ident::handle($($name:ident: $ty:ty = $make:expr),*) -> $output:ty,
-        ($said:pat, $reader:ident) => $made:expr
+        ($result:pat, $reader:ident) => $made:expr
     ) => {
         use crate::bindings::exports::hookbox::hooks::$wit::GuestIndices;
 
@@ -65,7 +65,7 @@ macro_rules! interface {
                 let context = crate::call::input::context($event, $reader.dialect());
                 $(let $name: $ty = $make;)*
                 let guest = self.load(&mut *store, instance)?;
-                let $said = guest.call_handle(store, context, $($name),*).await?.map_err(|fault| $reader.fault(fault))?;
+                let $result = guest.call_handle(store, context, $($name),*).await?.map_err(|fault| $reader.fault(fault))?;
                 let output: Result<Box<hookbox_protocol::HookOutput>, hookbox_protocol::Failure> = $made;
                 Ok(output?)
             }

@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
     /// Counts a text towards the limit.
     pub(crate) fn text(&mut self, text: String) -> Result<String, Failure> {
         self.left = self.left.checked_sub(text.len()).ok_or_else(|| {
-            Failure::new(Cause::OutputTooLarge, format!("answered more than the limit of {} KiB", self.limit >> 10))
+            Failure::new(Cause::OutputTooLarge, format!("returned more than the limit of {} KiB", self.limit >> 10))
         })?;
         Ok(text)
     }

@@ -54,7 +54,7 @@ async fn gone_at_the_first_tick(module: &str) {
     tokio::time::sleep_until(deadline.into()).await;
     engine.wasmtime().increment_epoch();
     let run = call.await.unwrap();
-    assert_eq!(run.result.unwrap_err().to_string(), "timeout: did not answer within its timeout");
+    assert_eq!(run.result.unwrap_err().to_string(), "timeout: did not return within its timeout");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -15,7 +15,7 @@ use crate::engine::ALL_IN_USE;
 #[derive(Debug, Error)]
 pub(crate) enum LimitReached {
     /// The deadline passed.
-    #[error("did not answer within its timeout")]
+    #[error("did not return within its timeout")]
     Timeout,
     /// Linear memory or tables exceeded their limit. The text has the details.
     #[error("{0}")]
@@ -82,22 +82,22 @@ pub(crate) fn failure(error: &wasmtime::Error, fuel: u64, output_kib: u32) -> Fa
     if root.contains("fuel allocated for hostcalls") {
         return Failure::new(
             Cause::OutputTooLarge,
-            format!("handed more text to the host than the limit of {output_kib} KiB"),
+            format!("passed more text to the host than the limit of {output_kib} KiB"),
         );
     }
     // This type is private, too. A pooling engine refuses such a component when it is loaded.
     if let Some(too_many) = root.strip_prefix("resource limit exceeded: ") {
-        return Failure::new(Cause::OutOfMemory, format!("has more parts than there is room for: {too_many}"));
+        return Failure::new(Cause::OutOfMemory, format!("has too many parts: {too_many}"));
     }
-    Failure::new(Cause::Trap, format!("handed the host something malformed: {root}"))
+    Failure::new(Cause::Trap, format!("passed malformed data to the host: {root}"))
 }
 
 fn trapped(trap: Trap, fuel: u64) -> Failure {
     let (cause, message) = match trap {
         Trap::OutOfFuel => (Cause::OutOfFuel, format!("used up its {fuel} units of fuel")),
-        Trap::StackOverflow => (Cause::StackOverflow, "called itself too deeply: its stack overflowed".to_owned()),
+        Trap::StackOverflow => (Cause::StackOverflow, "its stack overflowed: the recursion is too deep".to_owned()),
         Trap::Interrupt => return LimitReached::Timeout.into(),
-        Trap::AllocationTooLarge => (Cause::OutOfMemory, "wanted more memory than there can be".to_owned()),
+        Trap::AllocationTooLarge => (Cause::OutOfMemory, "requested more memory than is possible".to_owned()),
         Trap::UnreachableCodeReached => {
             (Cause::Trap, "gave up (`unreachable`): a panic, or a failed assertion".to_owned())
         }

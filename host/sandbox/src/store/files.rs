@@ -41,13 +41,16 @@ pub(crate) fn replace(linker: &mut Linker<Sandbox>) -> Result<()> {
         Ok((store.data_mut().directories()?,))
     })?;
     let mut types = linker.instance(TYPES)?;
-    types.func_wrap_async("[method]descriptor.open-at", |mut store: StoreContextMut<'_, Sandbox>, asked: OpenAt| {
-        Box::new(async move { store.data_mut().open_at(asked).await })
-    })?;
+    types.func_wrap_async(
+        "[method]descriptor.open-at",
+        |mut store: StoreContextMut<'_, Sandbox>, request: OpenAt| {
+            Box::new(async move { store.data_mut().open_at(request).await })
+        },
+    )?;
     types.func_wrap_async(
         "[method]descriptor.set-times-at",
-        |mut store: StoreContextMut<'_, Sandbox>, asked: SetTimesAt| {
-            Box::new(async move { store.data_mut().set_times_at(asked).await })
+        |mut store: StoreContextMut<'_, Sandbox>, request: SetTimesAt| {
+            Box::new(async move { store.data_mut().set_times_at(request).await })
         },
     )?;
     types.func_wrap(

@@ -31,7 +31,7 @@ impl ResourceLimiter for Memory {
         if self.bytes > limit {
             let wanted = self.bytes.div_ceil(1 << 20);
             return Err(LimitReached::Memory(format!(
-                "wanted {wanted} MiB of memory, the limit is {} MiB",
+                "requested {wanted} MiB of memory, the limit is {} MiB",
                 self.limit_mib
             ))
             .into());
@@ -47,7 +47,7 @@ impl ResourceLimiter for Memory {
         self.table_elements = self.table_elements.saturating_add(desired.saturating_sub(current));
         let (wanted, limit) = (self.table_elements, self.table_limit);
         if wanted > usize::try_from(limit).unwrap_or(usize::MAX) {
-            return Err(LimitReached::Memory(format!("wanted {wanted} table elements, the limit is {limit}")).into());
+            return Err(LimitReached::Memory(format!("requested {wanted} table elements, the limit is {limit}")).into());
         }
         Ok(true)
     }

@@ -24,20 +24,20 @@ const PER_TENANT: usize = 128;
 pub(crate) struct OpenFiles {
     tenants: Mutex<HashMap<Arc<str>, Vec<Weak<File>>>>,
     /// Directories granted to hooks, by device and inode.
-    kept: Mutex<HashMap<(u64, u64), Weak<File>>>,
+    folders: Mutex<HashMap<(u64, u64), Weak<File>>>,
 }
 
 impl OpenFiles {
     /// Keeps a granted directory open, with one descriptor for all hooks that share it.
     pub(crate) fn keep(&self, folder: File) -> io::Result<Arc<File>> {
         let meta = folder.metadata()?;
-        let mut kept = lock(&self.kept);
-        if let Some(folder) = kept.get(&(meta.dev(), meta.ino())).and_then(Weak::upgrade) {
+        let mut folders = lock(&self.folders);
+        if let Some(folder) = folders.get(&(meta.dev(), meta.ino())).and_then(Weak::upgrade) {
             return Ok(folder);
         }
-        kept.retain(|_, folder| folder.strong_count() > 0);
+        folders.retain(|_, folder| folder.strong_count() > 0);
         let folder = Arc::new(folder);
-        kept.insert((meta.dev(), meta.ino()), Arc::downgrade(&folder));
+        folders.insert((meta.dev(), meta.ino()), Arc::downgrade(&folder));
         Ok(folder)
     }
 }

@@ -50,10 +50,10 @@ pub fn routes() -> Router<Arc<App>> {
 }
 
 impl Asset {
-    fn answer(self, asked: &HeaderMap, tag: &str) -> Response<Body> {
-        let known = asked.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    fn answer(self, headers: &HeaderMap, tag: &str) -> Response<Body> {
+        let known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
         let takes = |word: &str| {
-            let accepted = asked.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+            let accepted = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
             accepted
                 .flat_map(|value| value.split(','))
                 .any(|coding| coding.split(';').next().map(str::trim) == Some(word))

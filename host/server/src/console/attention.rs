@@ -80,7 +80,7 @@ fn of_tenant(app: &App, viewer: &Viewer, tenant: &Overview, now: i64) -> Vec<Ent
         let text = if viewer.is_operator() { &error.text } else { &error.public_text };
         let serves = tenant.tenant.is_some();
         let urgency = if serves { Urgency::Warning } else { Urgency::Bad };
-        let kept = if serves { "; the files before it go on" } else { "" };
+        let kept = if serves { "; the previous files stay in use" } else { "" };
         let text = format!("{}{kept}", text.lines().next().unwrap_or_default());
         entries.push(Entry::new(urgency, "load", Some(error.at), text, about()));
     }
@@ -101,7 +101,7 @@ fn of_tenant(app: &App, viewer: &Viewer, tenant: &Overview, now: i64) -> Vec<Ent
     let [finest, ..] = WINDOWS;
     let sum = console.history.sum(Some(&tenant.name), finest, now);
     if let Some(p99) = sum.times.quantile(0.99).filter(|p99| *p99 >= SLOW && sum.decisions >= ENOUGH) {
-        let text = format!("slow: a hundredth of its verdicts take {} ms or more", p99 / 1000);
+        let text = format!("slow: the 99th percentile of its verdicts is {} ms", p99 / 1000);
         entries.push(Entry::new(Urgency::Warning, "slow", None, text, about()));
     }
     entries
@@ -130,7 +130,7 @@ fn of_hooks(app: &App, tenant: &Overview, now: i64) -> Vec<Entry> {
             }
             let (calls, would, asks) = (number("calls"), number("denied"), number("asked"));
             if facts.monitored && calls >= WATCHED {
-                let asked = if asks > 0 { format!(", and asked about {asks}") } else { String::new() };
+                let asked = if asks > 0 { format!(", and asked the user about {asks}") } else { String::new() };
                 let text = format!("monitored: would have denied {would} of {calls}{asked}");
                 entries.push(Entry::new(Urgency::Note, "monitored", None, text, about()));
             }
@@ -160,8 +160,8 @@ async fn of_daemon(app: &App) -> Vec<Entry> {
     }
     for (metric, text) in [
         ("hookbox_records_lost_total", "verdicts could not be recorded"),
-        ("hookbox_log_lines_lost_total", "lines of the log were lost"),
-        ("hookbox_connections_refused_total", "connections were refused: there was no room"),
+        ("hookbox_log_lines_lost_total", "log lines were lost"),
+        ("hookbox_connections_refused_total", "connections were refused: `maxConnections` reached"),
     ] {
         let count = app.metrics.value(metric);
         if count > 0.0 {
@@ -173,7 +173,7 @@ async fn of_daemon(app: &App) -> Vec<Entry> {
         entries.push(Entry::new(Urgency::Warning, "collector", Some(since), text, about()));
     }
     if let Err(error) = health::store(app).await {
-        let text = format!("the state store does not answer: {error}");
+        let text = format!("the state store does not respond: {error}");
         entries.push(Entry::new(Urgency::Bad, "store", None, text, about()));
     }
     entries

@@ -29,7 +29,7 @@ pub struct Feed {
 
 #[derive(Debug, Default)]
 struct State {
-    kept: BTreeMap<u64, Arc<Entry>>,
+    entries: BTreeMap<u64, Arc<Entry>>,
     /// The numbers of each tenant's verdicts, oldest first, and their size in bytes.
     owners: HashMap<Arc<str>, (VecDeque<u64>, usize)>,
     bytes: usize,
@@ -96,8 +96,8 @@ impl Feed {
         numbers.push_back(number);
         *own += bytes;
         state.bytes += bytes;
-        state.kept.insert(number, Arc::new(Entry { tenant, row, record }));
-        while state.kept.len() > KEPT || state.bytes > BYTES {
+        state.entries.insert(number, Arc::new(Entry { tenant, row, record }));
+        while state.entries.len() > KEPT || state.bytes > BYTES {
             if !state.drop_one() {
                 break;
             }
@@ -107,13 +107,13 @@ impl Feed {
         id
     }
 
-    /// The rows after a number for which `may_see` returns true, at most `most`.
-    pub fn since(&self, number: u64, most: usize, may_see: impl Fn(&str) -> bool) -> Rows {
+    /// The rows after a number for which `may_see` returns true, at most `limit`.
+    pub fn since(&self, number: u64, limit: usize, may_see: impl Fn(&str) -> bool) -> Rows {
         let state = self.lock();
-        let first = state.kept.first_key_value().map_or(0, |(first, _)| *first);
+        let first = state.entries.first_key_value().map_or(0, |(first, _)| *first);
         let mut found = Rows { last: number, lost: first.saturating_sub(number.saturating_add(1)), ..Rows::default() };
-        for (number, entry) in state.kept.range((Bound::Excluded(number), Bound::Unbounded)) {
-            if found.entries.len() == most {
+        for (number, entry) in state.entries.range((Bound::Excluded(number), Bound::Unbounded)) {
+            if found.entries.len() == limit {
                 return found;
             }
             found.last = *number;
@@ -126,7 +126,7 @@ impl Feed {
 
     /// The verdict with this id.
     pub fn find(&self, id: &str) -> Option<Arc<Entry>> {
-        self.lock().kept.get(&self.number(id)?).cloned()
+        self.lock().entries.get(&self.number(id)?).cloned()
     }
 
     /// Notifies of new verdicts.
@@ -136,14 +136,14 @@ impl Feed {
 
     /// Returns true if verdicts of this daemon are no longer kept.
     pub fn dropped(&self) -> bool {
-        let (made, kept) = (*self.last.borrow(), self.lock().kept.len());
-        usize::try_from(made).is_ok_and(|made| made > kept)
+        let (made, entries) = (*self.last.borrow(), self.lock().entries.len());
+        usize::try_from(made).is_ok_and(|made| made > entries)
     }
 
     /// The number of verdicts and their size in bytes.
     pub fn size(&self) -> (usize, usize) {
         let state = self.lock();
-        (state.kept.len(), state.bytes)
+        (state.entries.len(), state.bytes)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -159,7 +159,7 @@ impl State {
             return false;
         };
         let Some((numbers, bytes)) = self.owners.get_mut(&owner) else { return false };
-        let gone = numbers.pop_front().and_then(|number| self.kept.remove(&number));
+        let gone = numbers.pop_front().and_then(|number| self.entries.remove(&number));
         let size = gone.map_or(0, |gone| gone.row.len() + gone.record.len());
         *bytes = bytes.saturating_sub(size);
         self.bytes = self.bytes.saturating_sub(size);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loud_tenant_pushes_out_its_own() {
+    fn a_loud_tenant_evicts_its_own_entries() {
         let feed = Feed::new(0);
         let quiet = add(&feed, "quiet", "x");
         for _ in 0..KEPT + 100 {

@@ -21,7 +21,7 @@ pub use self::{
 };
 use super::outcome::ResponseFacts;
 
-/// The maximum number of tenants with a history of their own. Events of further tenants only count for the total.
+/// The maximum number of tenants with a separate history. Events of further tenants only count for the total.
 const TENANTS: usize = 1000;
 
 /// A period of time with its resolution.
@@ -162,7 +162,7 @@ impl History {
     /// run.
     pub fn columns(&self, tenant: Option<&str>, window: Window, now: i64) -> Value {
         let mut state = self.lock();
-        // The daemon is there now, also where no sample says so yet.
+        // The daemon is running now, even if there is no sample yet.
         state.total.at(now, |_| {});
         let last = now.div_euclid(window.step);
         let first = last - window.length + 1;

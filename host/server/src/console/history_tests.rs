@@ -83,7 +83,7 @@ fn problems_are_counted_by_name() {
 }
 
 #[test]
-fn a_start_is_remembered() {
+fn a_start_is_recorded() {
     let mut saved = started().to_save();
     assert_eq!(saved.starts, [NOW]);
     saved.starts.extend([NOW + 1; STARTS]);

@@ -34,18 +34,18 @@ impl VerdictRow {
     pub fn of(set: &HookSet, response: &Response, refused: bool) -> Self {
         let verdict = response.verdict();
         // A hook that did not run did not fail.
-        let asked = verdict.filter(|_| !refused);
+        let decided = verdict.filter(|_| !refused);
         let flag = |yes: bool, name| yes.then_some(name);
         let flags = [
             flag(response.blocks, "denied"),
-            flag(asked.is_some_and(any_enforced_failed), "failed"),
+            flag(decided.is_some_and(any_enforced_failed), "failed"),
             flag(refused || response.error.is_some(), "refused"),
-            flag(asked.is_some_and(is_degraded), "degraded"),
-            flag(asked.is_some_and(would_differ), "would"),
+            flag(decided.is_some_and(is_degraded), "degraded"),
+            flag(decided.is_some_and(would_differ), "would"),
         ];
         Self {
             dialect: set.dialect().name(),
-            parts: asked.map(parts).unwrap_or_default(),
+            parts: decided.map(parts).unwrap_or_default(),
             event: Value::Null,
             flags: flags.into_iter().flatten().collect(),
             explain: verdict.map(hookbox::Verdict::explain).unwrap_or_default(),

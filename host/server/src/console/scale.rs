@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn scales_add_up() {
+    fn counts_of_all_scales_agree() {
         let (mut one, mut other) = (Scale::default(), Scale::default());
         one.add(10);
         other.add(10);

@@ -42,7 +42,7 @@ mod tests {
     use super::Seal;
 
     #[test]
-    fn a_number_comes_back_and_only_with_the_same_key() {
+    fn a_number_is_unsealed_only_with_the_same_key() {
         let (seal, other) = (Seal::default(), Seal::default());
         for number in [0, 1, 2, 3, 10_000, u64::from(u32::MAX), u64::MAX] {
             assert_eq!(seal.open(&seal.close(number)), Some(number));

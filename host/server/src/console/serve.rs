@@ -72,7 +72,7 @@ async fn viewer(app: &App, headers: &HeaderMap, line: Connection) -> Result<(Vie
     }
 }
 
-/// Makes the data of a view as work of its viewer's tenant, so that it delays nobody's events. Its memory is the tenant's
+/// Makes the data of a view as work of its viewer's tenant, so that it delays no other tenant. Its memory is the tenant's
 /// until it is sent.
 async fn answer<F: Future<Output = Value> + Send>(
     app: Arc<App>,
@@ -95,7 +95,7 @@ async fn answer<F: Future<Output = Value> + Send>(
     let text = made.await;
     let mut held = app.bodies.of(&owner);
     if text.len() > FREE && !held.grow(text.len(), Quotas::default().body_memory()) {
-        return Problem::Busy("answers that are not read take all the memory that there is for them").into_response();
+        return Problem::Busy("unread responses use all the memory for them").into_response();
     }
     let kind = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
     held.until_sent((kind, text).into_response())
@@ -175,7 +175,7 @@ async fn verdict(
         let found = app.console.as_ref().and_then(|console| console.feed.find(&id));
         // A viewer must not learn if another tenant's verdict exists.
         found.filter(|entry| viewer.may_see(&entry.tenant)).ok_or_else(|| {
-            Problem::Unknown("this verdict is not kept any more: `records` in serve.json keeps all of them".into())
+            Problem::Unknown("this verdict is no longer available: `records` in serve.json stores all verdicts".into())
         })
     });
     match found {

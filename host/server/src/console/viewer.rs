@@ -61,10 +61,10 @@ impl Viewer {
     ///
     /// # Errors
     /// [`Problem::Unknown`] if the viewer may not see that tenant, even if it exists.
-    pub fn scope<'a>(&'a self, asked: Option<&'a str>) -> Result<Option<&'a str>, Problem> {
-        match (self, asked.filter(|tenant| !tenant.is_empty())) {
+    pub fn scope<'a>(&'a self, requested: Option<&'a str>) -> Result<Option<&'a str>, Problem> {
+        match (self, requested.filter(|tenant| !tenant.is_empty())) {
             (_, Some(tenant)) if self.may_see(tenant) => Ok(Some(tenant)),
-            (_, Some(_)) => Err(Problem::Unknown("there is no such tenant".into())),
+            (_, Some(_)) => Err(Problem::Unknown("unknown tenant".into())),
             (Self::Operator, None) => Ok(None),
             (Self::Owner(own), None) => Ok(own.first().map(String::as_str)),
         }
@@ -76,7 +76,7 @@ mod tests {
     use super::Viewer;
 
     #[test]
-    fn an_owner_never_asks_about_all() {
+    fn an_owner_cannot_query_all_tenants() {
         let owner = Viewer::Owner(vec!["acme".into(), "beta".into()]);
         assert_eq!(owner.scope(None), Ok(Some("acme")));
         assert_eq!(owner.scope(Some("beta")), Ok(Some("beta")));

@@ -25,7 +25,7 @@ pub struct ChainSettings {
     /// The private key that signs heads (ECDSA on P-256, PKCS#8 in PEM).
     #[serde(default)]
     pub key: Option<PathBuf>,
-    /// The file to which signed heads are appended. Keep it elsewhere: a person who can change this file and the
+    /// The file to which signed heads are appended. Store it elsewhere: a person who can change this file and the
     /// records can truncate both.
     #[serde(default)]
     pub heads: Option<PathBuf>,
@@ -55,7 +55,7 @@ pub struct Next {
 }
 
 impl Chained {
-    /// Continues the chain of a file. In a new file it goes on behind the last signed head.
+    /// Continues the chain of a file. A new file continues after the last signed head.
     ///
     /// # Errors
     /// The key, the heads or the records cannot be read.
@@ -74,7 +74,7 @@ impl Chained {
         Ok(Self { chain, lost: 0, heads })
     }
 
-    /// Chains a record, behind a line that counts lost ones. The chain goes on only with [`Chained::written`].
+    /// Chains a record, behind a line that counts lost ones. The chain advances only with [`Chained::written`].
     pub fn next(&self, record: Option<&str>) -> Next {
         let mut next = Next { text: String::new(), chain: self.chain.clone() };
         let mut add = |line: String| next.text += &(line + "\n");
@@ -120,7 +120,7 @@ impl Chained {
         };
         match write() {
             Ok(()) => heads.signed = head.number,
-            Err(error) => tracing::error!("the head of the records is not kept: {}: {error}", heads.file.display()),
+            Err(error) => tracing::error!("cannot save the head of the records: {}: {error}", heads.file.display()),
         }
     }
 }

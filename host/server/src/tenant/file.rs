@@ -42,7 +42,7 @@ pub struct TenantFile {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Quotas {
-    /// Events per second. A burst may use the events of one second at once.
+    /// Events per second. A burst may use the events of one second.
     #[serde(deserialize_with = "rate")]
     pub requests_per_second: Option<f64>,
     /// Fuel of its components per second.
@@ -94,7 +94,7 @@ fn rate<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D
     if rate.is_finite() && rate > 0.0 {
         return Ok(Some(rate));
     }
-    Err(de::Error::custom(format!("{rate} is not a rate: more than 0 per second")))
+    Err(de::Error::custom(format!("invalid rate {rate}: expected more than 0 per second")))
 }
 
 fn some_seconds<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {

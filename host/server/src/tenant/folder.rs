@@ -21,7 +21,7 @@ mod tests {
     use super::folder_of;
 
     #[test]
-    fn it_is_the_folder_with_the_tenants_name_or_that_of_the_file() {
+    fn the_folder_has_the_tenants_name_or_is_the_files() {
         for (file, folder) in [
             ("hooks.json", "/t/"),
             ("a/hooks.json", "/t/a"),

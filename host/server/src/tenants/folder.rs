@@ -32,7 +32,7 @@ pub struct TenantStamps {
     pub name: String,
     /// True if its hooks were ever loaded.
     pub served: bool,
-    /// The stamp of its own file when the tenant was last loaded completely. `None` while its files are invalid.
+    /// The stamp of the tenant's file when the tenant was last loaded completely. `None` while its files are invalid.
     pub loaded: Option<Stamp>,
     /// The files that it depends on, starting with its own. Empty before it was loaded.
     pub places: Vec<FilePath>,
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn no_file_removes_a_neighbour_that_served() {
+    fn no_file_removes_a_loaded_neighbour() {
         let root = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(root.path().join(name), text).unwrap();
         write("beta.json", &naming("beta-hooks.json"));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_empty() {
+    fn a_missing_folder_counts_as_empty() {
         let root = tempfile::tempdir().unwrap();
         assert!(look(&mut Folder::default(), &root.path().join("nowhere"), &[]).is_empty());
     }

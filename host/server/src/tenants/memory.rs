@@ -60,7 +60,7 @@ impl Memory {
         let name = format!("tenants-{}.json", digest.get(..16).unwrap_or_default());
         let folder = folders::state();
         if folder.is_none() {
-            tracing::warn!("there is no home and no XDG_STATE_HOME: what is known of tenants is forgotten at the end");
+            tracing::warn!("neither HOME nor XDG_STATE_HOME is set: data about tenants will not survive a restart");
         }
         Self { folder, name, written: String::new() }
     }
@@ -74,7 +74,7 @@ impl Memory {
             crate::files::read(file, MAX_BYTES as u64)
         });
         let bytes = read.unwrap_or_else(|error| {
-            tracing::warn!("{}: what was known of tenants cannot be read: {error}", path.join(&self.name).display());
+            tracing::warn!("{}: cannot read the data about tenants: {error}", path.join(&self.name).display());
             Vec::new()
         });
         self.written = String::from_utf8(bytes).unwrap_or_default();
@@ -94,7 +94,7 @@ impl Memory {
             Folder::open(path).and_then(|folder| folder.write(&self.name, &[text.as_bytes()]))
         };
         if let Err(error) = written {
-            tracing::warn!("{}: what is known of tenants cannot be kept: {error}", path.join(&self.name).display());
+            tracing::warn!("{}: cannot save the data about tenants: {error}", path.join(&self.name).display());
         }
         // Also after an error, so that it is logged once. The next change retries.
         self.written = text;

@@ -25,7 +25,7 @@ impl Entries {
     /// It is not JSON, or has something else than an object in its place.
     pub fn read(file: &Path, text: &str) -> anyhow::Result<Self> {
         let file = file.display().to_string();
-        let wrong = |why: &str| Exit::Config.error(format!("{file}: {why}; the file is left as it is"));
+        let wrong = |why: &str| Exit::Config.error(format!("{file}: {why}; the file was not changed"));
         let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| wrong(&error.to_string()))?;
         let object = root.object_value_or_create().ok_or_else(|| wrong("expected an object"))?;
         let hooks = object.object_value_or_create("hooks").ok_or_else(|| wrong("`hooks` is not an object"))?;

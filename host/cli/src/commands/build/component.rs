@@ -57,7 +57,7 @@ fn encode(module: Vec<u8>, adapters: Vec<(&'static str, Vec<u8>)>) -> anyhow::Re
     encoder.encode()
 }
 
-/// Loads the component with every permission that it asks for. Its compiled code stays in the cache for the first
+/// Loads the component with every permission that it needs. Its compiled code stays in the cache for the first
 /// event.
 pub fn validate(component: &[u8]) -> anyhow::Result<()> {
     let granted: Permissions =

@@ -68,11 +68,11 @@ impl Language for JavaScript {
         print::err("esbuild: bundling the hook");
         let mut node = Command::new("node");
         node.arg(scratch.join("bundle.mjs")).arg(&project.folder).current_dir(&scratch);
-        let said = tool::run(&mut node, MISSING, || {
+        let output = tool::run(&mut node, MISSING, || {
             Exit::Software.error(format!("{} could not be bundled", project.folder.display()))
         })?;
-        fs::write(scratch.join("bundle.json"), &said.stdout)?;
-        let Bundle { name, digest, typescript, .. } = serde_json::from_slice(&said.stdout).context("bundle.mjs")?;
+        fs::write(scratch.join("bundle.json"), &output.stdout)?;
+        let Bundle { name, digest, typescript, .. } = serde_json::from_slice(&output.stdout).context("bundle.mjs")?;
         // Also if the component is unchanged: it may have been built before TypeScript was installed.
         if typescript {
             check_types(&project.folder, &scratch.join("types-hold"), &digest)?;
@@ -88,7 +88,7 @@ impl Language for JavaScript {
         node.arg(scratch.join("componentize.mjs")).arg(engine(&scratch)?).arg(&output).current_dir(&scratch);
         print::err(format_args!("componentize-qjs {}", print::name(&project.folder.to_string_lossy())));
         tool::run(&mut node, MISSING, || {
-            Exit::Software.error(format!("{} could not be made a component", project.folder.display()))
+            Exit::Software.error(format!("cannot make a component of {}", project.folder.display()))
         })?;
         let wasm = fs::read(&output).with_context(|| output.display().to_string())?;
         let mut made_with = AddMetadata::default();
@@ -131,8 +131,8 @@ fn prepare(scratch: &Path) -> anyhow::Result<()> {
     // npm reports no error if it could not install an optional package for this platform.
     if addon(&scratch.join(ADDONS)).is_none() {
         return Err(Exit::Software.advised(
-            "npm left out the part of componentize-qjs that is made for this platform",
-            &["if there is one, a network or a full disk was in the way: build again"],
+            "npm did not install the part of componentize-qjs for this platform",
+            &["check the network and the free disk space, then build again"],
         ));
     }
     fs::write(scratch.join(INSTALLED), LOCK)?;

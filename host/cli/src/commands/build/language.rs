@@ -75,12 +75,12 @@ pub fn detect(folder: &Path) -> anyhow::Result<&'static dyn Language> {
     match found.as_slice() {
         [language] => Ok(**language),
         [] => Err(Exit::Usage.error(format!(
-            "{} is not a hook's folder: it has none of {}",
+            "{} is not a hook's folder: it contains none of {}",
             folder.display(),
             LANGUAGES.iter().map(|l| format!("{} ({})", l.manifest(), l.name())).collect::<Vec<_>>().join(", ")
         ))),
         several => Err(Exit::Usage.error(format!(
-            "{} has {}: a hook is written in one language, in a folder of its own",
+            "{} has {}: a hook needs a separate folder and one language",
             folder.display(),
             several.iter().map(|language| language.manifest()).collect::<Vec<_>>().join(" and ")
         ))),

@@ -127,19 +127,19 @@ impl Language for Python {
         for folder in [&stage, &packages, &sdk, &app] {
             componentize.arg("-p").arg(folder);
         }
-        // Without an environment of its own it would search this machine's Python for packages.
+        // Without a separate environment it would search this machine's Python for packages.
         let environment = place.join("environment");
         fs::create_dir_all(environment.join("lib/python3/site-packages"))?;
         componentize.env("VIRTUAL_ENV", environment).env("PYTHONPATH", &toolchain).env("RUST_BACKTRACE", "0");
         tool::run(componentize.stdout(std::process::Stdio::null()), MISSING, || {
             Exit::Software.advised(
                 format!("componentize-py could not build {}", manifest.name),
-                &["in a hook there are no sockets, processes, threads and no packages in C: `hookbox.http` sends requests"],
+                &["hooks have no sockets, processes, threads and packages in C: to send requests, use `hookbox.http`"],
             )
         })?;
         let component = fs::read(&wasm).with_context(|| wasm.display().to_string())?;
         fs::remove_file(&wasm)?;
-        let wasm = sockets::removed(&component).context("the sockets of Python's library cannot be taken out")?;
+        let wasm = sockets::removed(&component).context("cannot remove the sockets of Python's library")?;
         let mut made_with = AddMetadata::default();
         made_with.language = vec![("Python".into(), INTERPRETER.into())];
         let tool = TOOLCHAIN.lines().find_map(|line| line.trim_end_matches([' ', '\\']).split_once("=="));

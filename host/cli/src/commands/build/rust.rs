@@ -155,10 +155,10 @@ fn check_imports(module: &[u8]) -> anyhow::Result<()> {
         for import in imports.into_imports() {
             if import?.module.starts_with("__wbindgen") {
                 return Err(Exit::Software.advised(
-                    "a package that the hook depends on is made for browsers, with wasm-bindgen, and no hook is in one",
+                    "a dependency of the hook needs wasm-bindgen, which works only in browsers",
                     &[
-                        "which it is:   cargo tree --target wasm32-unknown-unknown --invert wasm-bindgen",
-                        "some can be had without, by `default-features = false`; `http` of hookbox_guest sends requests",
+                        "to find it:   cargo tree --target wasm32-unknown-unknown --invert wasm-bindgen",
+                        "try `default-features = false`; to send requests, use `http` of hookbox_guest",
                     ],
                 ));
             }

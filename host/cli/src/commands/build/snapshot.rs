@@ -26,7 +26,7 @@ struct Starting {
     now: u64,
     random: u64,
     called: Option<String>,
-    said: Vec<u8>,
+    printed: Vec<u8>,
 }
 
 /// The module after its SDK's start, if it has one.
@@ -75,19 +75,19 @@ pub fn started(module: &[u8], start: &str) -> anyhow::Result<Vec<u8>> {
     let instance = linker.instantiate(&mut store, &compiled).map_err(readable)?;
     let start = instance.get_typed_func::<(), ()>(&mut store, start).map_err(readable)?;
     let ended = start.call(&mut store, ());
-    let Starting { called, said, .. } = store.data();
-    for line in String::from_utf8_lossy(said).lines() {
+    let Starting { called, printed, .. } = store.data();
+    for line in String::from_utf8_lossy(printed).lines() {
         print::err(line);
     }
     match (ended, called) {
         (Ok(()), _) => {}
         (Err(_), Some(called)) => {
             print::err(format_args!(
-                "`func init` calls {called}, so this hook starts anew at every call; in the handler it costs less"
+                "`func init` calls {called}, so this hook is initialised again at every call; call it in the handler instead"
             ));
             return Ok(module.to_vec());
         }
-        (Err(_), None) => return Err(Exit::Software.error("the hook does not get through its `func init`")),
+        (Err(_), None) => return Err(Exit::Software.error("the hook's `func init` fails")),
     }
     let mut state = State { store, instance };
     block_on(async { wizer.snapshot(&context, &mut state).await.map_err(readable) })
@@ -141,7 +141,7 @@ fn system(mut caller: Caller<'_, Starting>, name: &str, arguments: &[Val]) -> wa
                 let (at, length) = (read_u32(&mut caller, entry)?, read_u32(&mut caller, entry.wrapping_add(4))?);
                 let bytes = read(&mut caller, at, length)?;
                 sum += bytes.len();
-                caller.data_mut().said.extend(bytes);
+                caller.data_mut().printed.extend(bytes);
             }
             write(&mut caller, argument(3), &u32::try_from(sum).unwrap_or(u32::MAX).to_le_bytes())?;
         }

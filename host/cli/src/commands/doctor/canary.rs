@@ -38,33 +38,32 @@ pub fn run(findings: &mut Findings, found: &Found, wiring: &Wiring) {
         Err(error) => return findings.problem(format_args!("{event}: the canary cannot be run: {error}")),
     };
     let time = crate::report::time(began.elapsed());
-    let said = stdout.trim();
-    let said = match serde_json::from_str::<Value>(said.lines().last().unwrap_or_default()) {
+    let answer = stdout.trim();
+    let answer = match serde_json::from_str::<Value>(answer.lines().last().unwrap_or_default()) {
         Ok(value) => print::json_text(&value),
-        Err(_) if said.is_empty() => "nothing".to_owned(),
-        Err(_) => print::plain(said),
+        Err(_) if answer.is_empty() => "nothing".to_owned(),
+        Err(_) => print::plain(answer),
     };
     let failed = failures(&stderr);
     match code {
         // A gate that denies even this may have been meant so, but usually it is stuck.
         Some(0) if failed.is_empty() && entry::is_gate(wiring, &event) && is_denied(&stderr) => {
             findings.problem(format_args!(
-                "{event}: the canary is denied, although it is harmless: {said}; unless your hooks mean that, every call is \
+                "{event}: the canary is denied, although it is harmless: {answer}; unless your hooks mean that, every call is \
                  blocked"
             ));
         }
-        Some(0) if failed.is_empty() => line("canary", format_args!("{event}   {said}   ({time})")),
+        Some(0) if failed.is_empty() => line("canary", format_args!("{event}   {answer}   ({time})")),
         Some(0) => {
             let failed = print::plain(&failed.join("; "));
-            findings.problem(format_args!("{event}: the canary came to {said}, because {failed}"));
+            findings.problem(format_args!("{event}: the outcome of the canary is {answer}, because {failed}"));
         }
         Some(2) => {
             let why = print::plain(stderr.trim());
             findings.problem(format_args!("{event}: every call is blocked: the canary blocks: {why}"));
         }
         code => {
-            let code =
-                code.map_or_else(|| "was killed, or had not ended in time".into(), |code| format!("ended with {code}"));
+            let code = code.map_or_else(|| "was killed or timed out".into(), |code| format!("ended with {code}"));
             findings.problem(format_args!("{event}: the canary {code}: {}", print::plain(stderr.trim())));
         }
     }
@@ -99,8 +98,8 @@ fn event(findings: &Findings, found: &Found, wiring: &Wiring) -> Option<(String,
         ..EventContext::default()
     };
     if findings.client.form == Form::Process {
-        let asked = found.handler.pointer("/intercept/0").and_then(Value::as_str)?;
-        let method = format!("hook.{asked}");
+        let request = found.handler.pointer("/intercept/0").and_then(Value::as_str)?;
+        let method = format!("hook.{request}");
         let line =
             json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "tool": shell, "arguments": input } });
         return Some((method, format!("{line}\n").into_bytes()));

@@ -25,7 +25,7 @@ impl Findings {
         let files: Vec<Read> =
             SCOPES.into_iter().filter_map(|scope| self.read(&self.client.file(scope, &self.project)?)).collect();
         let title = self.client.title;
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for read in &files {
             let Some(why) = self.client.unread(&read.text) else { continue };
             let text = format!(
@@ -39,7 +39,7 @@ impl Findings {
             } else {
                 self.problem(text);
             }
-            told.push(read.file.clone());
+            reported.push(read.file.clone());
         }
         for read in &files {
             for (event, index, why) in &read.spoiled {
@@ -52,18 +52,18 @@ impl Findings {
             }
         }
         if self.client.name == "claude" && files.iter().any(|read| !read.events.is_empty()) {
-            self.claude(&files, &told);
+            self.claude(&files, &reported);
         }
     }
 
     /// Reports what Claude Code itself says about the settings.
-    fn claude(&mut self, files: &[Read], told: &[PathBuf]) {
+    fn claude(&mut self, files: &[Read], reported: &[PathBuf]) {
         let Some(program) = self.client.program() else { return };
         let found = match claude::invalid(&program, &self.project) {
             Ok(found) => found,
             Err(error) => return line("note", report::one_line(&error)),
         };
-        for invalid in found.iter().filter(|invalid| !told.iter().any(|file| invalid.is_of(file))) {
+        for invalid in found.iter().filter(|invalid| !reported.iter().any(|file| invalid.is_of(file))) {
             let is_ours = files.iter().any(|read| !read.events.is_empty() && invalid.is_of(&read.file));
             if is_ours && !invalid.is_part {
                 self.problem(format_args!(

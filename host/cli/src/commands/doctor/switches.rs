@@ -32,9 +32,9 @@ impl Findings {
             ("/disableAllHooks", false, "`disableAllHooks` is true"),
             ("/hooksConfig/enabled", true, "`hooksConfig.enabled` is false"),
         ] {
-            let said = files.iter().find_map(|(file, value)| Some((file, value.pointer(pointer)?.as_bool()?)));
-            if let Some((file, said)) = said
-                && said != on
+            let found = files.iter().find_map(|(file, value)| Some((file, value.pointer(pointer)?.as_bool()?)));
+            if let Some((file, found)) = found
+                && found != on
             {
                 self.problem(format_args!("{}: {name}: no hook runs", file.display()));
             }

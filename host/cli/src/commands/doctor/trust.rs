@@ -11,7 +11,7 @@ pub fn look(findings: &mut Findings, scope: Scope, file: &Path, found: &[&Found]
         return;
     }
     let Some(program) = findings.client.program() else {
-        line("trust", "codex is not on the PATH: whether it approved the entries cannot be asked");
+        line("trust", "codex is not on the PATH, so its approvals of the entries are unknown");
         return;
     };
     let listed = match codex::list(&program, &findings.project) {

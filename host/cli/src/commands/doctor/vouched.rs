@@ -52,7 +52,7 @@ pub fn check(
     trust::is_trusted(&wiring.config).map_err(|why| {
         // Trust includes the dialect, which the entry may set instead of the file.
         let dialect = wiring.config.dialect.name();
-        format!("{why}; look at it, then   hookbox trust --dialect {dialect} {}", wiring.config.file.display())
+        format!("{why}; review it, then   hookbox trust --dialect {dialect} {}", wiring.config.file.display())
     })
 }
 

@@ -46,7 +46,7 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
     let (mut changes, mut notes) = (Vec::new(), Vec::new());
     if client.form == Form::Plugin {
         if import {
-            return Err(Exit::Usage.error(format!("{} has no hooks that could be moved: they are code", client.title)));
+            return Err(Exit::Usage.error(format!("the hooks of {} cannot be moved: they are code", client.title)));
         }
         let wiring = wiring(place, text.as_deref())?;
         let known = events(place, &wiring, &mut notes)?;
@@ -72,7 +72,10 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
             ));
             let folderless = groups.iter().filter(|(_, process)| process.get("dir").is_none());
             notes.extend(folderless.map(|(name, _)| {
-                format!("{name} ran where PicoClaw was started, and now runs where {} is", config.display())
+                format!(
+                    "{name} ran in the folder in which PicoClaw was started, and now runs in the folder of {}",
+                    config.display()
+                )
             }));
         }
         if !groups.is_empty() {
@@ -95,7 +98,11 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
     // If the file has a hookbox entry, it is not in its original state any more.
     let installed = !settings.found()?.is_empty();
     let others = settings.found()?.into_iter().filter(|found| !same(&found.ours));
-    notes.extend(others.map(|found| format!("{} also runs `{}`; it stays", found.event, found.ours.words.join(" "))));
+    notes.extend(
+        others.map(|found| {
+            format!("{} also runs `{}`; this entry is not changed", found.event, found.ours.words.join(" "))
+        }),
+    );
     settings.put(&entries(place, &wiring, &known, &settings)?, same)?;
     if client.name == "blade" && !known.is_empty() {
         // Without this switch, Blade runs no hooks.
@@ -125,7 +132,7 @@ pub fn remove(place: &Place, only: Option<&Path>) -> anyhow::Result<Removal> {
     let before = Some(text.clone());
     if client.form == Form::Plugin {
         if !plugin::is_plugin(&text) {
-            return Err(Exit::Config.error(format!("{}: not hookbox's plugin; it is left as it is", file.display())));
+            return Err(Exit::Config.error(format!("{}: not hookbox's plugin; it was not changed", file.display())));
         }
         removal.changes.push(Change { file: file.clone(), before, after: None, backup: Backup::Drop });
         return Ok(removal);
@@ -249,7 +256,7 @@ fn change_to(
     let known = before.as_deref().is_some_and(installed);
     let backup = if known { Backup::Keep } else { Backup::Make };
     if place.client.form == Form::Plugin && before.is_some() && !known {
-        return Err(Exit::Config.error(format!("{}: not hookbox's plugin; it is left as it is", file.display())));
+        return Err(Exit::Config.error(format!("{}: not hookbox's plugin; it was not changed", file.display())));
     }
     Ok(Change { file, before, after, backup })
 }
@@ -272,14 +279,14 @@ fn wiring(place: &Place, text: Option<&str>) -> anyhow::Result<Wiring> {
     if fits {
         return Ok(wiring);
     }
-    let message = format!("{}: {} cannot be asked through hooks of this dialect", config.display(), client.title);
+    let message = format!("{}: {} does not call hooks of this dialect", config.display(), client.title);
     Err(Exit::Config.error(format!("{message}; write a file with \"dialect\": \"{}\"", client.dialect)))
 }
 
-/// The error for settings that the client does not read as hookbox does. A gate in them would never be asked.
+/// The error for settings that the client does not read as hookbox does. A gate in them would never be called.
 fn rejected(place: &Place, why: &str) -> anyhow::Error {
     let message = format!("nothing was written: {}: {why}", place.file.display());
-    Exit::Config.advised(message, &["correct that part of the file, and install then"])
+    Exit::Config.advised(message, &["correct that part of the file, then install again"])
 }
 
 fn hint_of(config: &Path, text: &str) -> String {
@@ -300,20 +307,20 @@ fn events(place: &Place, wiring: &Wiring, notes: &mut Vec<String>) -> anyhow::Re
         wiring.config.fail_closed || hooks.into_iter().any(decided)
     };
     let refuse = |event: &String, why: String| {
-        let message = format!("nothing was written: {}: {why}, so the gate would never be asked", config.display());
+        let message = format!("nothing was written: {}: {why}, so the gate would never be called", config.display());
         let pointer = format!("/hooks/{event}");
         let help =
             wiring.warnings.iter().find(|warning| warning.pointer == pointer).and_then(|found| found.help.clone());
-        Exit::Config.advised(message, &[help.as_deref().unwrap_or("name the event as the client does, or take it out")])
+        Exit::Config.advised(message, &[help.as_deref().unwrap_or("use the client's name of the event, or remove it")])
     };
     for event in &wiring.unknown {
         let doubted = wiring.warnings.iter().any(|warning| warning.pointer == format!("/hooks/{event}"));
         // These clients add events every month.
         let grows = ["claude", "codebuddy", "blade"].contains(&client.name);
         if closed(event) && (doubted || !grows) {
-            return Err(refuse(event, format!("no event {event} is known")));
+            return Err(refuse(event, format!("unknown event {event}")));
         }
-        notes.push(format!("no event {event} is known: it is unknown if {title} sends it"));
+        notes.push(format!("unknown event {event}: {title} may not send it"));
     }
     if let Some(event) = lacking.first().filter(|event| known.is_empty() && closed(event)) {
         return Err(refuse(event, format!("{title} has no event {event}")));
@@ -326,7 +333,7 @@ fn events(place: &Place, wiring: &Wiring, notes: &mut Vec<String>) -> anyhow::Re
     let home = std::env::var_os("HOME").map(PathBuf::from);
     if place.scope == Scope::User && config.starts_with(&place.project) && home.as_ref() != Some(&place.project) {
         notes.push(format!(
-            "all your projects will use {}, which is a file of this project: a change to it here affects all of them",
+            "all your projects will use {}, a file of this project: changing it affects all of them",
             config.display()
         ));
     }
@@ -400,7 +407,7 @@ fn plugin(place: &Place, known: &[(String, Duration)]) -> anyhow::Result<String>
     let longest = known.iter().map(|(_, time)| *time).max().unwrap_or_default();
     let milliseconds = u64::try_from(longest.as_millis()).unwrap_or(u64::MAX).max(10_000);
     let installed = plugin::Installed { command: entry::program()?, config, timeout: milliseconds };
-    installed.plugin().ok_or_else(|| Exit::Software.error("the plugin has no place for its settings"))
+    installed.plugin().ok_or_else(|| Exit::Software.error("the plugin has no placeholder for its settings"))
 }
 
 /// The hooks in a client's settings that can move to the configuration, and messages about the others.
@@ -423,7 +430,7 @@ fn take(place: &Place, settings: &Settings, text: Option<&str>) -> anyhow::Resul
             Form::Process if handler.get("enabled") != Some(&json!(true)) => return Err("it is not enabled".into()),
             Form::Process if taken() => return Err(format!("{} has another hook of that name", config.display())),
             Form::Process if own.is_some() && own != times => {
-                return Err(format!("`hooks.defaults` gives it other times than that of {}", config.display()));
+                return Err(format!("its timeouts in `hooks.defaults` differ from those of {}", config.display()));
             }
             Form::Process => json!({ "processes": { event: handler } }),
             _ => json!({ event: [group] }),

@@ -18,7 +18,7 @@ use crate::{
 pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
     let Some(program) = place.client.program() else {
         print::out(
-            "codex is not on the PATH, so it cannot be asked for the hash of the hooks; approve them in its terminal, with /hooks",
+            "codex is not on the PATH, so the hashes of the hooks are unknown; approve them in its terminal, with /hooks",
         );
         return Ok(Exit::Ok);
     };
@@ -29,7 +29,10 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
     let text = change::read(&file)?;
     let mut untouched = !text.as_deref().unwrap_or_default().contains("hookbox");
     if place.scope == Scope::Project && !trusts(text.as_deref(), &file)? {
-        print::out(format_args!("Codex runs hooks of a project only where it is trusted; {} is not:", root.display()));
+        print::out(format_args!(
+            "Codex runs the hooks of a project only if the project is trusted; {} is not:",
+            root.display()
+        ));
         let mut settings = codex::Settings::read(&file, text.as_deref())?;
         settings.trust(&root)?;
         if !make(&file, text, settings.text(), yes, Backup::Make)? {
@@ -54,7 +57,7 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
     let codex::Answer { hooks: now, warnings } = ours(&program, place)?;
     let (trusted, not): (Vec<&Listed>, Vec<&Listed>) = now.iter().partition(|hook| hook.trusted && hook.enabled);
     for hook in &not {
-        let why = if hook.enabled { "does not trust it" } else { "is set not to run it" };
+        let why = if hook.enabled { "has not approved it" } else { "has disabled it" };
         print::out(format_args!("{}: Codex {why}", hook.key));
     }
     if now.is_empty() {
@@ -112,15 +115,12 @@ pub fn follow(
     let approvals = settings.carry(&moves);
     let mut notes = Vec::new();
     if approvals > 0 {
-        let hooks = if approvals == 1 {
-            "1 hook of your own moves".to_owned()
-        } else {
-            format!("{approvals} hooks of your own move")
-        };
-        notes.push(format!("{hooks} to another place of the file; what Codex approved of them goes along"));
+        let hooks =
+            if approvals == 1 { "1 other hook moves".to_owned() } else { format!("{approvals} other hooks move") };
+        notes.push(format!("{hooks} to another position in the file, with their approvals by Codex"));
     }
     if last && *scope == Scope::Project && settings.distrust(codex::root(project)) {
-        notes.push(format!("Codex trusted {} for hookbox alone: that is taken back", codex::root(project).display()));
+        notes.push(format!("Codex trusted {} only for hookbox: this trust is removed", codex::root(project).display()));
     }
     let after = settings.text();
     let after = (!after.trim().is_empty()).then_some(after);

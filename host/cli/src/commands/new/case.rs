@@ -56,7 +56,7 @@ pub fn tried(project: &Project, dialect: &'static dyn Dialect) -> anyhow::Result
     if project.event.denies() {
         cases.push(case(project, dialect, &format!("denies {}", template::REFUSED), "rm -rf /")?);
     }
-    cases.push(case(project, dialect, "has nothing to say", "ls")?);
+    cases.push(case(project, dialect, "makes no decision", "ls")?);
     let first = cases.first().context("a case")?;
     let texts: Vec<_> = cases.iter().map(Case::to_yaml).collect();
     Ok(SampleCases { event: format!("{}\n", first.event), named: first.named, cases: texts.join("\n") })
@@ -83,7 +83,7 @@ impl Case {
 fn case(project: &Project, dialect: &'static dyn Dialect, name: &str, command: &str) -> anyhow::Result<Case> {
     let kind = project.event.kind;
     let (event, named) = event(project, dialect, command)
-        .with_context(|| format!("no event {} of {} to begin with", kind.name(), dialect.name()))?;
+        .with_context(|| format!("no sample event {} of {}", kind.name(), dialect.name()))?;
     let wire = event.to_string();
     let output = block_on(async {
         let config = json!({ "dialect": dialect.name() }).to_string();

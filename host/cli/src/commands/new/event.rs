@@ -30,7 +30,7 @@ impl Shape {
         })
     }
 
-    /// The shape of an event. `other-event` has no type of its own, so it has no template.
+    /// The shape of an event. `other-event` has no type, so it has no template.
     fn of(kind: EventKind) -> Option<Self> {
         use EventKind as K;
         let event = Some(("event", "Event"));

@@ -11,7 +11,7 @@ use crate::{exit::Exit, print};
 /// The value of `--dialect` for recognising the client by its event.
 pub const AUTO: &str = "auto";
 
-/// The dialect as the options set it.
+/// The dialect that the options set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     /// A dialect or an event name is set, so the client is known.
@@ -33,7 +33,7 @@ pub fn answer(config: Config, given: Given, name: Option<&str>, wire: &[u8]) -> 
         return Ok(config);
     }
     let (name, configured) = (dialect.name().trim_end_matches("@observed"), configured.name());
-    print::err(format_args!("hookbox: {name} is calling, not {configured}; it is answered in its own words"));
+    print::err(format_args!("hookbox: the caller is {name}, not {configured}; the response uses the dialect {name}"));
     Ok(config.answering(dialect))
 }
 
@@ -58,7 +58,7 @@ pub fn of(
         Caller::Unclear(several) => {
             let names: Vec<&str> = several.iter().map(|dialect| dialect.name()).collect();
             let message =
-                format!("not {} is calling, but one of {}: give --dialect", configured.name(), names.join(", "));
+                format!("the caller is not {}, but one of {}: give --dialect", configured.name(), names.join(", "));
             Err(Exit::Data.error(message))
         }
     }

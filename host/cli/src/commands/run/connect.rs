@@ -52,10 +52,10 @@ impl Daemon {
         request: Request<'_>,
     ) -> Option<anyhow::Result<Decided>> {
         let (address, tenant) = (self.connect.as_deref()?, self.tenant.as_deref()?);
-        let asked = self.request(address, tenant, source, event, client);
-        let asked = asked.and_then(Asking::send).and_then(|said| said.verdict(source, event));
+        let request = self.request(address, tenant, source, event, client);
+        let response = request.and_then(DaemonRequest::send).and_then(|response| response.verdict(source, event));
         let known = hookbox::dialect::by_name(dialect(source));
-        let decided = asked.map(|answer| match answer {
+        let decided = response.map(|answer| match answer {
             Answer::Verdict { verdict, body, is_text } => Decided {
                 dialect: known,
                 ..Decided::without_hooks(Response::of_words(body, is_text, verdict, closed), None)
@@ -85,26 +85,26 @@ impl Daemon {
         source: &Source,
         event: &EventText,
         client: Option<Duration>,
-    ) -> anyhow::Result<Asking> {
+    ) -> anyhow::Result<DaemonRequest> {
         let token = std::env::var(TOKEN).map_err(|_| Exit::Usage.error(format!("`{TOKEN}` has no token")))?;
         let wait = self.wait(source, event, client)?;
         let socket = address.strip_prefix("unix:").map(PathBuf::from);
         // The host name of a socket is never looked up.
         let base = if socket.is_some() { "http://hookbox" } else { address };
-        let mut url = Url::parse(base).context("it is not an address: `http://HOST:PORT` or `unix:PATH`")?;
+        let mut url = Url::parse(base).context("invalid address: expected `http://HOST:PORT` or `unix:PATH`")?;
         let dialect = dialect(source);
         let path = url.path_segments_mut();
         path.map_err(|()| Exit::Usage.error("it is not an address"))?.pop_if_empty().extend(["v1", tenant, dialect]);
         if let Some(name) = &source.event {
             url.query_pairs_mut().append_pair("event", name);
         }
-        Ok(Asking { url, socket, token, wait, body: event.whole()?.to_vec() })
+        Ok(DaemonRequest { url, socket, token, wait, body: event.whole()?.to_vec() })
     }
 }
 
 /// A request to the daemon.
 #[derive(Clone)]
-struct Asking {
+struct DaemonRequest {
     url: Url,
     /// The Unix socket to use instead of the host.
     socket: Option<PathBuf>,
@@ -114,26 +114,26 @@ struct Asking {
 }
 
 /// A response that was read completely.
-struct Said {
+struct DaemonResponse {
     status: StatusCode,
     headers: HeaderMap,
     body: Vec<u8>,
 }
 
-impl Asking {
-    /// Sends the request on a thread of its own, because a flood of interim responses keeps a thread busy past any timeout.
-    fn send(self) -> anyhow::Result<Said> {
-        let (tell, told) = mpsc::sync_channel(1);
+impl DaemonRequest {
+    /// Sends the request on a separate thread, because a flood of interim responses keeps a thread busy past any timeout.
+    fn send(self) -> anyhow::Result<DaemonResponse> {
+        let (sender, receiver) = mpsc::sync_channel(1);
         let (own, limit) = (self.clone(), self.wait + LATE);
-        let ask = move || drop(tell.send(block_on(own.exchange())));
+        let ask = move || drop(sender.send(block_on(own.exchange())));
         if thread::Builder::new().name("daemon".into()).spawn(ask).is_err() {
             // Without a thread to spare, the request is sent on this one.
             return block_on(self.exchange());
         }
-        told.recv_timeout(limit).map_err(|_| Exit::Software.error("it does not end its answer in time"))?
+        receiver.recv_timeout(limit).map_err(|_| Exit::Software.error("its response did not end in time"))?
     }
 
-    async fn exchange(self) -> anyhow::Result<Said> {
+    async fn exchange(self) -> anyhow::Result<DaemonResponse> {
         let Self { url, socket, token, wait, body } = self;
         // Redirects are not followed, because they could lead to another server than the configured daemon.
         let builder = Client::builder().no_proxy().redirect(Policy::none()).timeout(wait);
@@ -141,11 +141,11 @@ impl Asking {
         let request = client.post(url).bearer_auth(token).header("hookbox-timeout", wait.as_secs_f64().to_string());
         let response = request.body(body).send().await?;
         let (status, headers) = (response.status(), response.headers().clone());
-        Ok(Said { status, headers, body: whole(response).await? })
+        Ok(DaemonResponse { status, headers, body: whole(response).await? })
     }
 }
 
-impl Said {
+impl DaemonResponse {
     /// The verdict in the response.
     fn verdict(self, source: &Source, event: &EventText) -> anyhow::Result<Answer> {
         let Self { status, headers, body } = self;
@@ -154,11 +154,11 @@ impl Said {
             let more = verdicts.next().is_some();
             return checked(source, event, &headers, verdict, body)
                 .and_then(|answer| if more { Err("it has two `Hookbox-Verdict`".to_owned()) } else { Ok(answer) })
-                .map_err(|why| Exit::Software.error(format!("its answer is not a verdict: {why}")));
+                .map_err(|why| Exit::Software.error(format!("its response is not a verdict: {why}")));
         }
         let text = hookbox::shorten(&String::from_utf8_lossy(&body), MAX_TEXT);
         let what = if status == StatusCode::OK { "which is not a verdict, " } else { "" };
-        Err(Exit::Software.error(format!("it answers {status}, {what}and says: {text}")))
+        Err(Exit::Software.error(format!("it responds with {status}, {what}and: {text}")))
     }
 }
 
@@ -181,7 +181,7 @@ fn checked(
 ) -> Result<Answer, String> {
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).trim().to_ascii_lowercase();
     if let Some(encoding) = headers.get_all(CONTENT_ENCODING).iter().map(text).find(|encoding| encoding != "identity") {
-        return Err(format!("it has `Content-Encoding: {}`, which was not asked for", hookbox::shorten(&encoding, 40)));
+        return Err(format!("it has `Content-Encoding: {}`, which was not requested", hookbox::shorten(&encoding, 40)));
     }
     let name = dialect(source);
     let known = hookbox::dialect::by_name(name).ok_or_else(|| format!("unknown dialect `{name}`"))?;
@@ -206,7 +206,7 @@ async fn whole(mut response: reqwest::Response) -> anyhow::Result<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         body.extend_from_slice(&chunk);
-        anyhow::ensure!(body.len() <= EVENT_LIMIT, "it answers with more than {} MiB", EVENT_LIMIT >> 20);
+        anyhow::ensure!(body.len() <= EVENT_LIMIT, "its response is larger than {} MiB", EVENT_LIMIT >> 20);
     }
     Ok(body)
 }

@@ -38,7 +38,7 @@ impl Source {
             .ok_or_else(|| Exit::Config.error("no configuration here: give --config FILE"))
     }
 
-    /// The dialect as the options set it. decisions.md#who-is-calling: "`--dialect` and `--event` override the
+    /// The dialect that the options set. decisions.md#who-is-calling: "`--dialect` and `--event` override the
     /// payload".
     pub(super) fn given(&self) -> caller::Given {
         match self.dialect.as_deref() {
@@ -57,9 +57,9 @@ impl Source {
     /// The dialect and `failClosed` for a configuration that cannot be used. The file may still contain readable
     /// settings.
     pub(super) fn hints(&self) -> (Option<&'static dyn Dialect>, bool) {
-        let said = self.path().map(|path| config::file_hints(&path)).unwrap_or_default();
-        let dialect = self.named().map_or(said.dialect, hookbox::dialect::by_name);
-        (dialect.or_else(|| hookbox::dialect::by_name(config::DEFAULT_DIALECT)), said.fail_closed)
+        let hints = self.path().map(|path| config::file_hints(&path)).unwrap_or_default();
+        let dialect = self.named().map_or(hints.dialect, hookbox::dialect::by_name);
+        (dialect.or_else(|| hookbox::dialect::by_name(config::DEFAULT_DIALECT)), hints.fail_closed)
     }
 
     /// Loads the configuration and prints its warnings. If the configuration was found, only trusted hooks may run. If

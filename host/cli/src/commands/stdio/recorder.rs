@@ -74,9 +74,7 @@ impl Recorder {
             self.lost.uncounted.fetch_add(1, Ordering::Relaxed);
             let lost = self.lost.total.fetch_add(1, Ordering::Relaxed) + 1;
             if lost.is_power_of_two() {
-                crate::print::err(format_args!(
-                    "hookbox: {lost} records are lost so far: they are not written as fast as they come"
-                ));
+                crate::print::err(format_args!("hookbox: {lost} records lost so far: writing them is too slow"));
             }
         }
     }

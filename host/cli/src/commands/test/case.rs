@@ -41,7 +41,7 @@ pub struct File {
     pub places: Vec<Node>,
 }
 
-/// A sequence of events with a state of its own, which no other case shares.
+/// A sequence of events with separate state, which no other case shares.
 #[derive(Debug)]
 pub struct Case {
     /// The name, which says what the case shows.
@@ -145,7 +145,7 @@ impl Case {
             }
             Some(_) => {
                 return Err(format!(
-                    "{name:?} has `events`: what belongs to one of them stands below it, and there is one at least"
+                    "{name:?} has `events`: there must be at least one, and the keys of an event belong in its entry"
                 ));
             }
         };
@@ -179,7 +179,7 @@ impl Step {
         let wire = match (step.event, step.line) {
             (Some(event), None) => event.to_string(),
             (None, Some(line)) => line,
-            _ => return Err("it needs an `event`, or its recorded `line`, and not both".into()),
+            _ => return Err("it needs either an `event` or its recorded `line`".into()),
         };
         Ok(Self { wire, event_name: step.event_name, expect: step.expect })
     }

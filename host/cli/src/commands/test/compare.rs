@@ -67,7 +67,7 @@ async fn passed(config: &Path, files: &[File], components: Components) -> anyhow
     let mut passed = Vec::new();
     for (number, case) in files.iter().flat_map(|file| &file.cases).enumerate() {
         let settings = case.configuration(&settings);
-        // As a configuration that nobody trusts.
+        // As an untrusted configuration.
         let went = run(&runtime, &stories, number, case, (&settings, config), Some("")).await;
         passed.push(went.is_ok_and(|went| went.steps.iter().all(|step| step.differences.is_empty())));
     }

@@ -108,9 +108,9 @@ impl Expect {
             None => faults.iter().for_each(|fault| wrong(format!("a hook failed: {fault}"))),
             Some(_) => {}
         }
-        let most = runs(verdict).filter_map(|run| run.fuel).max().unwrap_or_default();
-        if let Some(fuel) = self.fuel.filter(|fuel| most > *fuel) {
-            wrong(format!("a hook used {most} units of fuel, more than {fuel}"));
+        let maximum = runs(verdict).filter_map(|run| run.fuel).max().unwrap_or_default();
+        if let Some(fuel) = self.fuel.filter(|fuel| maximum > *fuel) {
+            wrong(format!("a hook used {maximum} units of fuel, more than {fuel}"));
         }
         differences
     }

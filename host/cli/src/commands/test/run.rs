@@ -64,11 +64,11 @@ pub async fn run(
         let invalid = response.error.as_ref().filter(|error| error.kind == ErrorKind::Event);
         steps.push(match (invalid, response.verdict()) {
             (None, Some(verdict)) => {
-                let state = stories.left(&tenant).await.context("the state cannot be read")?;
+                let state = stories.left(&tenant).await.context("cannot read the state")?;
                 let found = Found::new(verdict, state);
                 let mut differences = step.expect.differences(verdict, &found);
                 differences.extend(Difference::lines(stubs.wrong()));
-                StepResult { found: Some(found), differences, hooks: said(verdict) }
+                StepResult { found: Some(found), differences, hooks: decisions(verdict) }
             }
             (error, _) => {
                 let why = error.map_or("internal error (see above)", |error| error.message.as_str());
@@ -83,7 +83,7 @@ pub async fn run(
     Ok(CaseResult { steps, time: begin.elapsed() })
 }
 
-fn said(verdict: &Verdict) -> Vec<String> {
+fn decisions(verdict: &Verdict) -> Vec<String> {
     let mut lines = Vec::new();
     for hook in &verdict.hooks {
         lines.push(format!("{}  {}", report::name(hook), report::outcome(hook)).trim_end().to_owned());

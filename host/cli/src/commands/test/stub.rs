@@ -89,21 +89,21 @@ trait Stub: Clone {
     const KIND: &'static str;
 
     /// The given parts, and the corresponding parts of the request.
-    fn compared(&self, asked: &Value) -> (Value, Value);
+    fn compared(&self, request: &Value) -> (Value, Value);
 }
 
 impl Stub for HttpStub {
     const KIND: &'static str = "http";
 
-    fn compared(&self, asked: &Value) -> (Value, Value) {
-        let mut parts = Parts::new(asked);
+    fn compared(&self, request: &Value) -> (Value, Value) {
+        let mut parts = Parts::new(request);
         parts.text("url", Some(&self.url));
         parts.text("method", self.method.as_ref());
         for (name, value) in &self.headers {
             parts.text_at("headers", &name.to_lowercase(), value);
         }
         if let Some(body) = &self.body {
-            let text = asked.get("body").and_then(Value::as_str).unwrap_or_default();
+            let text = request.get("body").and_then(Value::as_str).unwrap_or_default();
             let found = if body.is_string() { None } else { serde_json::from_str(text).ok() };
             parts.put("body", body.clone(), found.unwrap_or_else(|| text.into()));
         }
@@ -114,8 +114,8 @@ impl Stub for HttpStub {
 impl Stub for LlmStub {
     const KIND: &'static str = "llm";
 
-    fn compared(&self, asked: &Value) -> (Value, Value) {
-        let mut parts = Parts::new(asked);
+    fn compared(&self, request: &Value) -> (Value, Value) {
+        let mut parts = Parts::new(request);
         parts.text("user", self.user.as_ref());
         parts.text("system", self.system.as_ref());
         parts.done()
@@ -124,14 +124,14 @@ impl Stub for LlmStub {
 
 /// Collects the expected and the actual parts.
 struct Parts<'a> {
-    asked: &'a Value,
+    request: &'a Value,
     expected: Map<String, Value>,
     found: Map<String, Value>,
 }
 
 impl<'a> Parts<'a> {
-    fn new(asked: &'a Value) -> Self {
-        Self { asked, expected: Map::new(), found: Map::new() }
+    fn new(request: &'a Value) -> Self {
+        Self { request, expected: Map::new(), found: Map::new() }
     }
 
     fn put(&mut self, key: &str, expected: Value, found: Value) {
@@ -141,13 +141,13 @@ impl<'a> Parts<'a> {
 
     fn text(&mut self, key: &str, expected: Option<&String>) {
         if let Some(expected) = expected {
-            let found = self.asked.get(key).cloned().unwrap_or_default();
+            let found = self.request.get(key).cloned().unwrap_or_default();
             self.put(key, expected_text(expected, &found), found);
         }
     }
 
     fn text_at(&mut self, map: &str, key: &str, expected: &str) {
-        let found = self.asked.get(map).and_then(|map| map.get(key)).cloned().unwrap_or_default();
+        let found = self.request.get(map).and_then(|map| map.get(key)).cloned().unwrap_or_default();
         self.put(&format!("{map}.{key}"), expected_text(expected, &found), found);
     }
 
@@ -169,17 +169,17 @@ impl<S: Stub> Used<S> {
     }
 
     /// The first unused stub that matches a request. Records a request without one.
-    fn take(&mut self, asked: &Value, shown: &str) -> Option<S> {
+    fn take(&mut self, request: &Value, shown: &str) -> Option<S> {
         let fits = |(_, stub): &(usize, S)| {
-            let (expected, found) = stub.compared(asked);
+            let (expected, found) = stub.compared(request);
             expected == found
         };
         if let Some(place) = self.left.iter().position(fits) {
             return Some(self.left.remove(place).1);
         }
-        self.wrong.push(format!("{}: {shown} was asked, and the case has no answer to it", S::KIND));
+        self.wrong.push(format!("{}: unexpected request {shown}: the case has no response for it", S::KIND));
         if let Some((index, next)) = self.left.first() {
-            let (expected, found) = next.compared(asked);
+            let (expected, found) = next.compared(request);
             let lines = difference::between(&format!("{} /{index}", S::KIND), &expected, &found);
             self.wrong.extend(lines.into_iter().map(|line| format!("   {line}")));
         }
@@ -218,7 +218,7 @@ impl Stubs {
             .collect::<Vec<_>>();
         http.into_iter()
             .chain(llm)
-            .map(|(kind, index, what)| format!("{kind} /{index}: {what} was not asked"))
+            .map(|(kind, index, what)| format!("{kind} /{index}: {what} was not requested"))
             .collect()
     }
 }
@@ -231,9 +231,9 @@ impl HttpClient for Stubs {
         let headers: Map<String, Value> =
             headers.into_iter().map(|(name, value)| (name.to_lowercase(), value.into())).collect();
         let body = body.map(|body| String::from_utf8_lossy(&body).into_owned());
-        let asked = json!({ "method": method, "url": url, "headers": headers, "body": body });
-        let Some(stub) = locked(&self.http).take(&asked, &shown) else {
-            return Err(HttpError::Failed(format!("the case has no answer to {shown}")));
+        let request = json!({ "method": method, "url": url, "headers": headers, "body": body });
+        let Some(stub) = locked(&self.http).take(&request, &shown) else {
+            return Err(HttpError::Failed(format!("the case has no response for {shown}")));
         };
         match (stub.answer, stub.error) {
             (_, Some(error)) if error == "timeout" => Err(HttpError::Timeout),
@@ -245,7 +245,7 @@ impl HttpClient for Stubs {
                     body => super::case::text(body),
                 };
                 if body.len() > max_response {
-                    let why = format!("the response has {} bytes, {max_response} are granted", body.len());
+                    let why = format!("the response has {} bytes, but only {max_response} are granted", body.len());
                     return Err(HttpError::TooLarge(why));
                 }
                 let headers = answer.headers.into_iter().map(|(name, value)| (name.to_lowercase(), value)).collect();
@@ -260,10 +260,10 @@ impl Model for Stubs {
     async fn turn(&self, conversation: &Conversation) -> Result<Reply, LlmError> {
         let mut users = conversation.messages.iter().rev();
         let user = users.find_map(|message| if let Message::User(text) = message { Some(text) } else { None });
-        let asked = json!({ "user": user, "system": conversation.system });
+        let request = json!({ "user": user, "system": conversation.system });
         let shown = difference::shortened(user.map_or("", String::as_str));
-        let Some(stub) = locked(&self.llm).take(&asked, &shown) else {
-            return Err(LlmError::Failed("the case has no answer to this question".into()));
+        let Some(stub) = locked(&self.llm).take(&request, &shown) else {
+            return Err(LlmError::Failed("the case has no response for this prompt".into()));
         };
         match stub.error {
             Some(error) if error == "timeout" => Err(LlmError::Timeout),

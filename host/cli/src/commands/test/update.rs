@@ -139,7 +139,7 @@ fn changes(text: &str, step: &Node, went: &StepResult) -> Vec<(Range<usize>, Str
         let Kind::Scalar(name) = &key.kind else { continue };
         let differs = went.differences.iter().any(|difference| difference.part == Some(name));
         let Some(found) = found.part(name).filter(|_| differs) else { continue };
-        // The edit starts after the colon, so that a value can move to a line of its own or back.
+        // The edit starts after the colon, so that a value can move to a separate line or back.
         let gap = text.get(key.place.end..value.place.start).unwrap_or_default();
         let start = key.place.end + gap.find(':').map_or(0, |colon| colon + 1);
         let new = if expect.flow { format!(" {found}") } else { yaml::value(&found, key.column, name) };

@@ -13,7 +13,7 @@ use super::table::Line;
 /// The size of a terminal that does not say, as columns and rows.
 const USUAL: (usize, usize) = (80, 24);
 
-/// The screen. Dropping it brings back what was there.
+/// The screen. Dropping it restores the previous content.
 pub struct Screen {
     /// The terminal's modes as they were. `None`: stdin is not a terminal.
     before: Option<Termios>,
@@ -40,7 +40,7 @@ impl Screen {
         let before = tcgetattr(io::stdin()).ok();
         if let Some(before) = &before {
             let mut modes = before.clone();
-            // Keys come at once and are not shown. Ctrl-C stays a signal.
+            // Keys arrive immediately and are not echoed. Ctrl-C stays a signal.
             modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
             tcsetattr(io::stdin(), OptionalActions::Now, &modes)?;
         }
@@ -49,7 +49,7 @@ impl Screen {
             // It ends with the process: a read of a terminal cannot be given up.
             thread::Builder::new().name("keys".into()).spawn(move || read(&sender))?;
         } else {
-            // A receiver without sender would tell the end of input, which ends the program.
+            // A receiver without a sender would report the end of input, which ends the program.
             std::mem::forget(sender);
         }
         let screen = Self { before, keys };

@@ -170,8 +170,8 @@ fn hook_rows(hooks: &Value) -> Vec<Row> {
 }
 
 /// A heading and so many rows, in columns: words to the left, numbers to the right.
-fn table(rows: &[Row], most: usize) -> Vec<Line> {
-    let shown: Vec<&Row> = rows.iter().take(most + 1).collect();
+fn table(rows: &[Row], limit: usize) -> Vec<Line> {
+    let shown: Vec<&Row> = rows.iter().take(limit + 1).collect();
     let columns = shown.first().map_or(0, |row| row.len());
     let width = |column: usize| shown.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or_default()).collect();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_without_anything_is_shown_too() {
+    fn a_daemon_without_tenants_is_shown() {
         let look = Look { now: Value::Null, attention: Value::Null, hooks: Value::Null };
         assert!(lines(&View { look: &look, error: None, keys: true }, Some((80, 24))).len() > 4);
         assert_eq!(

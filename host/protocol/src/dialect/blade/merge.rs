@@ -102,13 +102,13 @@ mod tests {
 
     #[test]
     fn allow_and_deny_of_the_callback_are_final_and_ask_is_not() {
-        let said = |decisions: &[Decision]| {
+        let decided = |decisions: &[Decision]| {
             let outputs: Vec<HookOutput> =
                 decisions.iter().map(|decision| HookOutput::decided(decision.clone(), "r")).collect();
             DOCUMENTED.decides(EventKind::CanUseTool, &outputs)
         };
-        assert!(said(&[Decision::Allow]) && said(&[Decision::Deny]) && said(&[Decision::Ask, Decision::Deny]));
-        assert!(!said(&[]) && !said(&[Decision::Ask]) && !said(&[Decision::Allow, Decision::Ask]));
+        assert!(decided(&[Decision::Allow]) && decided(&[Decision::Deny]) && decided(&[Decision::Ask, Decision::Deny]));
+        assert!(!decided(&[]) && !decided(&[Decision::Ask]) && !decided(&[Decision::Allow, Decision::Ask]));
         let mut ask = HookOutput::decided(Decision::Ask, "r");
         assert!(ask.fall_back().is_some() && ask.is_silent());
     }

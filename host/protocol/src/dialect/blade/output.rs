@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_asymmetry_of_continue_is_kept() {
+    fn continue_is_asymmetric_as_specified() {
         for (event, expressible, blocks) in
             [("Stop", true, true), ("Stop", false, false), ("SubagentStop", true, false), ("SubagentStop", false, true)]
         {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn each_event_has_its_own_words() {
+    fn each_event_has_its_own_decision_words() {
         assert!(read("PreToolUse", json!({ "permissionDecision": "approve" })).is_err());
         assert!(read("PermissionRequest", json!({ "permissionDecision": "allow" })).is_err());
         assert!(read("UserPromptSubmit", json!({ "decision": "deny" })).is_err());

@@ -25,14 +25,14 @@ pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -
     }
     let raw = wire.raw();
     let (mut flat, mut notes) = (wire.members, wire.notes);
-    let mut kept = Fields::default();
+    let mut extra = Fields::default();
     match kind {
-        Some(EventKind::PostToolUseFailure) => flatten_error(&mut flat, &mut kept),
-        Some(EventKind::CanUseTool) => notes.extend(flatten_can_use_tool(&mut flat, &mut kept)),
+        Some(EventKind::PostToolUseFailure) => flatten_error(&mut flat, &mut extra),
+        Some(EventKind::CanUseTool) => notes.extend(flatten_can_use_tool(&mut flat, &mut extra)),
         _ => {}
     }
     let mut event = decode_fields_of_flat(dialect, NAME_KEY, events::ORIGIN, flat, raw, name)?;
-    event.extra.extend(kept);
+    event.extra.extend(extra);
     event.notes.extend(notes);
     if kind == Some(EventKind::CanUseTool) {
         events::CAN_USE_TOOL.clone_into(&mut event.name);
@@ -73,17 +73,17 @@ pub(super) fn encode(spec: &EventSpec, event: &Event) -> Object {
 }
 
 /// Replaces an `Error` of the SDK with its `message`. A string is its own message.
-fn flatten_error(flat: &mut Members, kept: &mut Fields) {
+fn flatten_error(flat: &mut Members, extra: &mut Fields) {
     let Some(error) = flat.take("error") else { return };
     let message = error.member("message").unwrap_or_else(|| error.clone());
     if message.is_string() {
         flat.push("error", message);
     }
-    kept.insert("error", error);
+    extra.insert("error", error);
 }
 
 /// Normalises the three forms of the callback's arguments: `toolInput` becomes `input`, and the members of `options` move up.
-fn flatten_can_use_tool(flat: &mut Members, kept: &mut Fields) -> Option<Note> {
+fn flatten_can_use_tool(flat: &mut Members, extra: &mut Fields) -> Option<Note> {
     if !flat.has("input")
         && let Some(input) = flat.take("toolInput")
     {
@@ -92,7 +92,7 @@ fn flatten_can_use_tool(flat: &mut Members, kept: &mut Fields) -> Option<Note> {
     let options = flat.take("options")?;
     let Some(mut members) = options.members() else {
         let note = left_untyped("/options", "an object", &options);
-        kept.insert("options", options);
+        extra.insert("options", options);
         return Some(note);
     };
     for name in OPTIONS {
@@ -102,7 +102,7 @@ fn flatten_can_use_tool(flat: &mut Members, kept: &mut Fields) -> Option<Note> {
             flat.push(name, value);
         }
     }
-    kept.insert("options", members.into_fields());
+    extra.insert("options", members.into_fields());
     None
 }
 

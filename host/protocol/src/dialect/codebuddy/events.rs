@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn existing_fields_are_kept() {
+    fn existing_fields_are_preserved() {
         assert_eq!(tool_input(&json!({ "tool_input": { "a": 1 }, "command": "rm" })), json!({ "a": 1 }));
         assert_eq!(tool_input(&json!({ "tool_name": "Bash", "model": "m" })), Value::Null);
     }

@@ -87,7 +87,7 @@ impl FieldReader {
 }
 
 /// The note on a known field without effect. It is a misfit in another spelling than the known one, and as a deciding
-/// field that does not let the event go on.
+/// field that stops the event.
 ///
 /// decisions.md#outputs: "Where failures block, an output that does not fit the dialect blocks too".
 pub(crate) fn without_effect(known: &[&str], key: &str, value: &Value, text: String) -> Note {

@@ -109,7 +109,7 @@ fn decode_action(event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) ->
         Some("abort_turn") => output.halt = Some(Halt { scope: Scope::Turn, reason }),
         Some("hard_abort") => output.halt = Some(Halt { scope: Scope::Session, reason }),
         // decisions.md#picoclaw: "Unknown actions are treated as `continue` and reported. An action of picoclaw on a
-        // method that does not have it is an unknown action." The client logs it and goes on.
+        // method that does not have it is an unknown action." The client logs it and continues.
         Some(other) => {
             let other = shorten(other, 60);
             let note = Note::dropped(format!("{} knows no action `{other}`; it counts as `continue`", event.name));

@@ -90,12 +90,12 @@ fn keep_system(sent: &BeforeLlm, request: &mut Object, notes: &mut Vec<Note>) ->
     else {
         return Fate::Yes;
     };
-    let kept: Vec<&Value> = old.iter().filter(|message| is_system(message)).collect();
+    let protected: Vec<&Value> = old.iter().filter(|message| is_system(message)).collect();
     let now: Vec<&Value> = new.iter().filter(|message| is_system(message)).collect();
-    match compare(&kept, &now) {
+    match compare(&protected, &now) {
         Compared::Changed => return Fate::Lost,
         Compared::Added => {
-            let mut left = kept.iter();
+            let mut left = protected.iter();
             let mut next = left.next();
             new.retain(|message| {
                 let own = !is_system(message) || next.is_some_and(|next| same(next, message));
@@ -121,8 +121,8 @@ fn keep_system(sent: &BeforeLlm, request: &mut Object, notes: &mut Vec<Note>) ->
 fn keep_tools(sent: &BeforeLlm, request: &mut Object, notes: &mut Vec<Note>) -> Fate {
     let old = sent.tools.as_deref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let Some(Value::Array(new)) = request.get("tools") else { return Fate::Yes };
-    let (kept, now): (Vec<&Value>, Vec<&Value>) = (old.iter().collect(), new.iter().collect());
-    match compare(&kept, &now) {
+    let (protected, now): (Vec<&Value>, Vec<&Value>) = (old.iter().collect(), new.iter().collect());
+    match compare(&protected, &now) {
         Compared::Changed => return Fate::Lost,
         Compared::Added => {
             notes.push(Note::dropped("no effect: PicoClaw 0.2.8 and later accept no tool from a hook"));

@@ -24,7 +24,7 @@ pub trait Model: Send + Sync {
         let messages = vec![Message::User(user)];
         let reply = self.turn(&Conversation { model, system, messages, tools: Vec::new(), max_tokens }).await?;
         if reply.text.is_empty() {
-            return Err(LlmError::Failed("the response holds no text".into()));
+            return Err(LlmError::Failed("the response has no text".into()));
         }
         Ok(reply)
     }

@@ -58,9 +58,9 @@ impl HttpModel {
 
 impl HttpModel {
     /// The model name for the provider: the requested one, or else the one in the settings.
-    fn name<'a>(&'a self, asked: Option<&'a str>) -> Result<&'a str, LlmError> {
-        let name = asked.or(self.model.as_deref());
-        name.ok_or_else(|| LlmError::Failed("no model is named, nor one configured".into()))
+    fn name<'a>(&'a self, requested: Option<&'a str>) -> Result<&'a str, LlmError> {
+        let name = requested.or(self.model.as_deref());
+        name.ok_or_else(|| LlmError::Failed("no model is configured".into()))
     }
 }
 
@@ -75,7 +75,7 @@ impl Model for HttpModel {
         let wire = wire::of(self.provider);
         let request = (wire.request)(model, conversation).to_string().into_bytes();
         if request.len() > MAX_REQUEST {
-            return Err(LlmError::Failed(format!("the question has {} bytes, more than {MAX_REQUEST}", request.len())));
+            return Err(LlmError::Failed(format!("the request has {} bytes, more than {MAX_REQUEST}", request.len())));
         }
         let exchange = Exchange {
             reach: Reach::Anywhere,
@@ -96,6 +96,6 @@ impl Model for HttpModel {
             return Err(LlmError::Failed(format!("status {} {why}", response.status)));
         }
         let body = body.map_err(|e| LlmError::Failed(format!("the response: {e}")))?;
-        (wire.reply)(&body).ok_or_else(|| LlmError::Failed("the response holds no message".into()))
+        (wire.reply)(&body).ok_or_else(|| LlmError::Failed("the response has no message".into()))
     }
 }

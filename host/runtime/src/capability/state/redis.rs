@@ -207,7 +207,7 @@ impl RedisStore {
                 let patience = Some(ANSWER);
                 let config =
                     ConnectionManagerConfig::new().set_connection_timeout(patience).set_response_timeout(patience);
-                // At most one retry: the hook that waits has a deadline of its own.
+                // At most one retry, because the waiting hook has a deadline.
                 let config = config.set_number_of_retries(1).set_max_delay(Duration::from_millis(100));
                 ConnectionManager::new_lazy_with_config(self.client.clone(), config)
             };
@@ -225,7 +225,7 @@ impl RedisStore {
             }
             call.invoke_async(&mut connection).await
         };
-        let late = |_| StateError::Unavailable("the server did not answer in time".into());
+        let late = |_| StateError::Unavailable("the server did not respond in time".into());
         let ended = tokio::time::timeout_at(space.deadline.into(), running).await.map_err(late)?;
         ended.map_err(|error| unavailable(&error))
     }
@@ -278,8 +278,8 @@ fn unavailable(error: &RedisError) -> StateError {
 fn written(answer: i64, space: &Space) -> Result<(), StateError> {
     match (answer, space.tenant_bytes) {
         (1, _) => Ok(()),
-        (-1, Some(limit)) => Err(StateError::Quota(format!("the tenant may keep {limit} bytes, and that is more"))),
-        _ => Err(StateError::Quota(format!("{} keys are granted, and as many are held", space.max_keys))),
+        (-1, Some(limit)) => Err(StateError::Quota(format!("the tenant's state would exceed {limit} bytes"))),
+        _ => Err(StateError::Quota(format!("all {} granted keys are in use", space.max_keys))),
     }
 }
 

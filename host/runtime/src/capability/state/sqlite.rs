@@ -37,7 +37,7 @@ pub struct SqliteStore {
     places: Arc<Semaphore>,
 }
 
-/// The file and its idle connections. Each reader uses a connection of its own, so readers do not wait for each other.
+/// The file and its idle connections. Each reader uses a separate connection, so readers do not wait for each other.
 struct Pool {
     file: PathBuf,
     idle: Mutex<Vec<Connection>>,
@@ -201,7 +201,7 @@ mod tests {
 
     /// Entries of an earlier version count towards the quota.
     #[tokio::test]
-    async fn a_file_of_the_first_version_is_taken_along() {
+    async fn a_file_of_the_first_version_is_migrated() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("state.db");
         let old = Connection::open(&file).unwrap();

@@ -58,7 +58,7 @@ pub(in crate::config) enum Runs {
     /// Not run by hookbox: a hook that is part of the client, which no entry can name.
     #[serde(skip)]
     Builtin,
-    /// Of a type that the embedder brings; the validator knows which there are.
+    /// A handler type of the embedder; the validator knows the registered ones.
     #[serde(untagged)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Own(OwnEntry),
@@ -271,7 +271,7 @@ pub(in crate::config) enum AllWord {
     All,
 }
 
-/// Defines an enum of words. Each word stands for a value of a type in the protocol crate.
+/// Defines an enum of words. Each word maps to a value of a type in the protocol crate.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident => $target:ty { $($(#[$word_doc:meta])* $word:ident => $value:ident,)* }) => {
         $(#[$doc])*

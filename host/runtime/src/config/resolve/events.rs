@@ -58,7 +58,7 @@ impl Resolver {
             self.misspelt.push((event.to_owned(), self.found.len()));
         }
         let help = match (self.elsewhere(event), near) {
-            (Some((dialect, name)), _) => format!("that is {dialect}'s name; here it is `{name}`"),
+            (Some((dialect, name)), _) => format!("this is the name under {dialect}; here the name is `{name}`"),
             (None, Some(near)) => format!("did you mean `{near}`?"),
             (None, None) => {
                 if !is_of_some_client(event) {
@@ -177,7 +177,7 @@ fn is_of_some_client(name: &str) -> bool {
     dialect::ALL.iter().any(sends)
 }
 
-/// Returns true if a word under `observe` stands for every kind.
+/// Returns true if a word under `observe` means every kind.
 fn is_every(kind: &str) -> bool {
     matches!(kind, "*" | "all")
 }

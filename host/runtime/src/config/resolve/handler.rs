@@ -78,7 +78,7 @@ impl Resolver {
             }
             Runs::McpTool(_) => self.left_out("mcp_tool", None, pointer),
             Runs::Builtin => {
-                let help = "where PicoClaw itself runs it, say `\"enabled\": false` here";
+                let help = "if PicoClaw itself runs it, set `\"enabled\": false` here";
                 self.left_out("builtin", Some(help), pointer)
             }
             Runs::Process(entry) => {
@@ -101,8 +101,7 @@ impl Resolver {
     /// A handler of a type that hookbox does not run. The hook stays in the list, so that it does not look as if it had
     /// agreed.
     fn left_out(&mut self, kind: &'static str, help: Option<&str>, pointer: &str) -> (String, Handler) {
-        let message =
-            format!("handlers of type `{kind}` are not run by hookbox; this hook is left out and counts as failed");
+        let message = format!("hookbox does not run handlers of type `{kind}`; this hook counts as failed");
         self.found.push(Finding { help: help.map(str::to_owned), ..Finding::warning(pointer, message) });
         (kind.to_owned(), Handler::LeftOut { kind })
     }
@@ -178,9 +177,8 @@ impl Resolver {
             };
             if !is_origin(origin) {
                 self.found.push(
-                    Finding::error(place, format!("`{origin}` is not an origin")).help(
-                        "an origin is scheme, host and, unless it is the scheme's own, port: `https://example.com`",
-                    ),
+                    Finding::error(place, format!("`{origin}` is not an origin"))
+                        .help("an origin is scheme, host and, unless it is the default, port: `https://example.com`"),
                 );
             }
         }

@@ -16,7 +16,8 @@ pub(super) fn bounded(name: String, pointer: &str, found: &mut Vec<Finding>) -> 
     if length <= LIMIT {
         return name;
     }
-    let message = format!("the hook's name has {length} characters, and may have {LIMIT}: `{}`", shorten(&name, 40));
+    let message =
+        format!("the hook's name has {length} characters, but at most {LIMIT} are allowed: `{}`", shorten(&name, 40));
     found.push(Finding::error(pointer, message).help("give it a shorter name"));
     shorten(&name, LIMIT)
 }

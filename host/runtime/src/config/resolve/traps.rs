@@ -19,7 +19,7 @@ impl Resolver {
         let style = dialect.match_style_of(spec);
         if text.contains(" |") || text.contains("| ") {
             let message =
-                format!("`{text}` has blanks around `|`, and no name has any, so it matches less than it says");
+                format!("`{text}` has blanks around `|`, but names have none, so it matches fewer names than intended");
             let plain = text.split('|').map(str::trim).collect::<Vec<_>>().join("|");
             self.found.push(Finding::warning(pointer, message).help(format!("write `{plain}`")));
         } else if style == Some(MatchStyle::Whole)
@@ -29,8 +29,10 @@ impl Resolver {
         {
             let message = format!("`{text}` has to match the whole name under {}, not its beginning", dialect.name());
             let whole = format!("{}.*", text.trim_start_matches('^'));
-            self.found
-                .push(Finding::warning(pointer, message).help(format!("for all names that begin so write `{whole}`")));
+            self.found.push(
+                Finding::warning(pointer, message)
+                    .help(format!("to match all names with this beginning, write `{whole}`")),
+            );
         } else if spec.matched == Some("tool_name") {
             self.names_no_tool(matcher, text, pointer);
         }
@@ -61,8 +63,9 @@ impl Resolver {
     pub(super) fn unit_trap(&mut self, timeout: Option<f64>, pointer: &str) {
         let Some(from) = self.dialect.usage().milliseconds_from else { return };
         if let Some(seconds) = timeout.filter(|seconds| *seconds >= from) {
-            let message =
-                format!("a `timeout` of {seconds} is in seconds here, and the client's documents write milliseconds");
+            let message = format!(
+                "a `timeout` of {seconds} is in seconds here, but the client's documentation uses milliseconds"
+            );
             let finding = Finding::warning(format!("{pointer}/timeout"), message);
             self.found.push(finding.help(format!("if milliseconds are meant, write `\"timeoutMs\": {seconds}`")));
         }
@@ -116,9 +119,9 @@ impl Resolver {
             };
             reported.push(event);
             let message =
-                format!("nothing says what a failure counts as, so `{}` opens {event} when it fails", hook.name);
+                format!("no failure policy applies, so `{}` opens the gate on {event} when it fails", hook.name);
             let help =
-                "say `\"failClosed\": true` for the file, or `onFailure` for the hook: `block`, `ask` or `ignore`";
+                "set `\"failClosed\": true` for the file, or `onFailure` for the hook: `block`, `ask` or `ignore`";
             self.found.push(Finding::warning(&hook.pointer, message).help(help));
         }
     }

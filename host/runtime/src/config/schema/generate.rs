@@ -49,7 +49,7 @@ const UNUSED: &[(&str, &str)] = &[
     ("asyncRewake", "in the background, waking the agent when it blocks"),
     ("rewakeMessage", "what a background hook says when it blocks"),
     ("rewakeSummary", "what the user sees of that"),
-    ("continueOnBlock", "go on after a block"),
+    ("continueOnBlock", "continue after a block"),
     ("statusMessage", "shown while the hook runs"),
     ("shell", "another shell"),
     ("description", "for people"),

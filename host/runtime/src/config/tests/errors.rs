@@ -150,7 +150,7 @@ fn errors_in_a_handler() {
         (
             r#"{"type":"wasm","component":"a","permissions":{"http":["example.com"]}}"#,
             "/permissions/http/0",
-            "`example.com` is not an origin; an origin is scheme, host and, unless it is the scheme's own, port: `https://example.com`",
+            "`example.com` is not an origin; an origin is scheme, host and, unless it is the default, port: `https://example.com`",
         ),
         (
             r#"{"type":"wasm","component":"a","authority":"trust"}"#,

@@ -28,10 +28,10 @@ const SETTINGS: &str = r#"{
 }"#;
 
 #[test]
-fn a_real_settings_file_loads_with_a_word_about_its_gate_alone() {
+fn a_real_settings_file_loads_with_one_warning_about_its_gate() {
     let loaded = parse_as("claude", SETTINGS).unwrap();
     let messages: Vec<_> = loaded.warnings.iter().map(|warning| warning.message.as_str()).collect();
-    assert!(matches!(messages[..], [one] if one.starts_with("nothing says what a failure counts as")), "{messages:?}");
+    assert!(matches!(messages[..], [one] if one.starts_with("no failure policy applies")), "{messages:?}");
     let hooks: Vec<_> = loaded.config.hooks.iter().map(|h| (h.events[0].as_str(), h.timeout.as_millis())).collect();
     assert_eq!(
         hooks,
@@ -190,7 +190,7 @@ fn headers_use_only_allowed_variables() {
 }
 
 #[test]
-fn settings_of_the_host() {
+fn host_settings_are_resolved() {
     let text = r#"{"failClosed":true,"host":{"tenant":"a","stateFile":"state.db","maxInstances":3}}"#;
     let config = load("claude", text);
     assert!(config.fail_closed && config.enabled);

@@ -52,7 +52,7 @@ fn matchers_that_look_at_the_call() {
 }
 
 #[test]
-fn flat_or_groups() {
+fn configurations_are_flat_or_in_groups() {
     let text = r#"{ "version": 1, "hooks": {
         "preToolUse": [
             { "bash": "a", "powershell": "b", "cwd": "s b", "env": { "A": "1" }, "timeoutSec": 7, "matcher": "bash" },
@@ -136,7 +136,9 @@ fn named() {
 fn named_warnings() {
     assert_eq!(
         messages("blade", r#"{"hooks":{"PreCompact":[]}}"#),
-        ["/hooks/PreCompact: blade has no event `PreCompact`; that is claude's name; here it is `Compaction`"]
+        [
+            "/hooks/PreCompact: blade has no event `PreCompact`; this is the name under claude; here the name is `Compaction`"
+        ]
     );
 }
 
@@ -219,7 +221,7 @@ fn groups_as_gemini_has_them() {
 
 /// decisions.md#picoclaw: "The client's own `hooks` object is valid as it is".
 #[test]
-fn the_hooks_of_picoclaws_own_configuration_load() {
+fn the_hooks_of_a_picoclaw_configuration_load() {
     let text = r#"{ "dialect": "picoclaw", "version": 2, "agents": { "defaults": {} }, "channels": {}, "gateway": {}, "hooks": {
         "enabled": true,
         "defaults": { "observer_timeout_ms": 500, "interceptor_timeout_ms": 2500, "approval_timeout_ms": 0 },
@@ -260,15 +262,15 @@ fn the_hooks_of_picoclaws_own_configuration_load() {
     let warned = messages("picoclaw", text);
     let builtin = &warned[0];
     assert!(
-        builtin.starts_with("/hooks/builtins/example_logger: handlers of type `builtin` are not run"),
+        builtin.starts_with("/hooks/builtins/example_logger: hookbox does not run handlers of type `builtin`"),
         "{warned:?}"
     );
-    assert!(builtin.contains("where PicoClaw itself runs it"), "{warned:?}");
+    assert!(builtin.contains("if PicoClaw itself runs it"), "{warned:?}");
     assert!(!warned.iter().any(|messages| messages.contains("is not a setting")), "{warned:?}");
 
     assert!(!load("picoclaw", r#"{"hooks":{"enabled":false,"processes":{}}}"#).enabled);
     for (hooks, expected) in [
-        (r#""processes":{"a":{"command":["x"]}}"#, "/hooks/processes/a: PicoClaw does not run a hook process without"),
+        (r#""processes":{"a":{"command":["x"]}}"#, "/hooks/processes/a: hookbox runs a hook process without `enabled`"),
         (r#""processes":{"a":{"enabled":true}}"#, "/hooks/processes/a: missing key `command`"),
         (r#""processes":{"a":{"enabled":true,"comand":["x"]}}"#, "/hooks/processes/a/comand: unknown key"),
         (
@@ -279,7 +281,7 @@ fn the_hooks_of_picoclaws_own_configuration_load() {
         (r#""defaults":{"interceptor_timeout_ms":"5"}"#, "/hooks/defaults/interceptor_timeout_ms: expected a number"),
         (
             r#""a":{"command":["x"]},"processes":{"a":{"enabled":true,"command":["x"]}}"#,
-            "/hooks/a: another hook here is called `a` too",
+            "/hooks/a: duplicate hook name `a`",
         ),
     ] {
         let found = messages("picoclaw", &format!(r#"{{"hooks":{{{hooks}}}}}"#));

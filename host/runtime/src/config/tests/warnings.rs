@@ -5,7 +5,7 @@ fn settings_without_effect_load_with_a_warning() {
     for (text, expected) in [
         (
             with_handler(r#"{"type":"mcp_tool","server":"a","tool":"b"}"#),
-            "/hooks/PreToolUse/0/hooks/0: handlers of type `mcp_tool` are not run by hookbox; this hook is left out and counts as failed; -",
+            "/hooks/PreToolUse/0/hooks/0: hookbox does not run handlers of type `mcp_tool`; this hook counts as failed; -",
         ),
         (
             with_handler(r#"{"type":"command","command":"x","async":true}"#),
@@ -17,7 +17,7 @@ fn settings_without_effect_load_with_a_warning() {
         ),
         (
             r#"{"hooks":{"BeforeTool":[]}}"#.into(),
-            "/hooks/BeforeTool: claude has no event `BeforeTool`; that is gemini's name; here it is `PreToolUse`",
+            "/hooks/BeforeTool: claude has no event `BeforeTool`; this is the name under gemini; here the name is `PreToolUse`",
         ),
         (
             r#"{"hooks":{"pretooluse":[]}}"#.into(),
@@ -71,7 +71,7 @@ fn events_of_real_clients_are_not_called_typos() {
 }
 
 #[test]
-fn matchers_that_say_nothing_are_not_worth_a_warning() {
+fn empty_matchers_cause_no_warning() {
     for matcher in ["", "*"] {
         let text = format!(r#"{{"hooks":{{"Stop":[{{"matcher":"{matcher}","hooks":[]}}]}}}}"#);
         assert_eq!(messages("claude", &text), [""; 0]);
@@ -111,21 +111,21 @@ fn silently_open_gates_are_reported() {
             "codebuddy",
             "^mcp__",
             Some(
-                "has to match the whole name under codebuddy, not its beginning; for all names that begin so write `mcp__.*`",
+                "has to match the whole name under codebuddy, not its beginning; to match all names with this beginning, write `mcp__.*`",
             ),
         ),
         (
             "blade",
             "^mcp__",
             Some(
-                "has to match the whole name under blade, not its beginning; for all names that begin so write `mcp__.*`",
+                "has to match the whole name under blade, not its beginning; to match all names with this beginning, write `mcp__.*`",
             ),
         ),
         (
             "copilot",
             "^b",
             Some(
-                "has to match the whole name under copilot, not its beginning; for all names that begin so write `b.*`",
+                "has to match the whole name under copilot, not its beginning; to match all names with this beginning, write `b.*`",
             ),
         ),
         ("blade", "^mcp__.*", None),
@@ -133,12 +133,16 @@ fn silently_open_gates_are_reported() {
         (
             "blade",
             "Write | Edit",
-            Some("has blanks around `|`, and no name has any, so it matches less than it says; write `Write|Edit`"),
+            Some(
+                "has blanks around `|`, but names have none, so it matches fewer names than intended; write `Write|Edit`",
+            ),
         ),
         (
             "claude",
             "Write| Edit",
-            Some("has blanks around `|`, and no name has any, so it matches less than it says; write `Write|Edit`"),
+            Some(
+                "has blanks around `|`, but names have none, so it matches fewer names than intended; write `Write|Edit`",
+            ),
         ),
         (
             "claude",
@@ -181,7 +185,7 @@ fn milliseconds_read_as_seconds_are_reported() {
     };
     let expected = |place: &str| {
         format!(
-            "{place}/timeout: a `timeout` of 5000 is in seconds here, and the client's documents write milliseconds; if milliseconds are meant, write `\"timeoutMs\": 5000`"
+            "{place}/timeout: a `timeout` of 5000 is in seconds here, but the client's documentation uses milliseconds; if milliseconds are meant, write `\"timeoutMs\": 5000`"
         )
     };
     let own = "/hooks/Stop/0/hooks/0";
@@ -202,7 +206,7 @@ fn milliseconds_read_as_seconds_are_reported() {
 fn a_gate_without_a_failure_policy_is_reported() {
     let opens = |place: &str, event: &str| {
         format!(
-            "{place}: nothing says what a failure counts as, so `x` opens {event} when it fails; say `\"failClosed\": true` for the file, or `onFailure` for the hook: `block`, `ask` or `ignore`"
+            "{place}: no failure policy applies, so `x` opens the gate on {event} when it fails; set `\"failClosed\": true` for the file, or `onFailure` for the hook: `block`, `ask` or `ignore`"
         )
     };
     let groups = |beside: &str, event: &str, own: &str| {

@@ -60,12 +60,14 @@ impl Search {
             self.check_time()?;
             match project.node(&path) {
                 Ok(Node::File(file)) => text(file).map_or(Ok(()), |text| self.file(&path, &text))?,
-                Ok(Node::Folder(_)) if depth == MAX_DEPTH => complete = Err("[folders too deep were left out]\n"),
+                Ok(Node::Folder(_)) if depth == MAX_DEPTH => {
+                    complete = Err("[folders that are too deep were skipped]\n")
+                }
                 Ok(Node::Folder(folder)) => {
                     let (entries, more) = entries(folder, room);
                     room -= entries.len();
                     if more {
-                        complete = Err("[too many files; some were left out]\n");
+                        complete = Err("[too many files; some were skipped]\n");
                     }
                     let names = entries.into_iter().map(|(name, _)| name).filter(|name| name != ".git");
                     queue.extend(names.map(|name| (path.join(name), depth + 1)));
@@ -81,7 +83,7 @@ impl Search {
             self.check_time()?;
             if self.pattern.is_match(line) {
                 if self.hits == MAX_HITS {
-                    return Err("[there is more; narrow the search]\n");
+                    return Err("[more results exist; narrow the search]\n");
                 }
                 self.hits += 1;
                 let _ = writeln!(self.output, "{}:{number}: {}", path.display(), shorten(line, MAX_LINE));

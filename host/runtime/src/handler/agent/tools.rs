@@ -39,7 +39,7 @@ pub(super) fn all() -> Vec<Tool> {
                 &json!({
                     "path": path(),
                     "offset": line("the first line to read, from 1"),
-                    "limit": line("lines to read at most"),
+                    "limit": line("the maximum number of lines"),
                 }),
                 &["path"],
             ),
@@ -125,8 +125,11 @@ mod tests {
     #[test]
     fn text_is_cut_between_lines() {
         let lines = "12345678\n".repeat(MAX_RESULT / 9 + 1);
-        let kept = MAX_RESULT / 9;
-        assert_eq!(cut(lines, "x"), format!("{}\n[cut after {kept} lines; x]\n", "12345678\n".repeat(kept)));
+        let lines_left = MAX_RESULT / 9;
+        assert_eq!(
+            cut(lines, "x"),
+            format!("{}\n[cut after {lines_left} lines; x]\n", "12345678\n".repeat(lines_left))
+        );
         let one = cut("é".repeat(MAX_RESULT), "x");
         assert!(one.starts_with("éé") && one.len() < MAX_RESULT + 100);
         assert_eq!(cut("a\n".into(), "x"), "a\n");

@@ -92,7 +92,7 @@ impl Connection {
 
     /// Queues a notification. Does not wait.
     pub(super) fn notify(&self, line: Object) -> Delivery {
-        // Counted first, because it may be written at once.
+        // Counted first, because it may be written immediately.
         self.shared.unread.fetch_add(1, Ordering::Relaxed);
         if self.notifications.try_send(message(line, None)).is_ok() {
             self.shared.unacknowledged.fetch_add(1, Ordering::Relaxed);
@@ -103,7 +103,7 @@ impl Connection {
         // Without labels: a series with the hook's name would outlive the hook.
         metrics::counter!("hookbox_notifications_dropped_total").increment(1);
         if dropped.is_power_of_two() {
-            self.shared.log.warn(format!("{dropped} notifications dropped so far: it is slower than its events"));
+            self.shared.log.warn(format!("{dropped} notifications dropped so far: the process is too slow"));
         }
         Delivery::Dropped
     }
@@ -252,7 +252,7 @@ async fn live(
     let message = match status {
         Ok(status) => match status.code() {
             Some(code) => format!("ended with exit code {code}"),
-            None => "ended by a signal".to_owned(),
+            None => "killed by a signal".to_owned(),
         },
         Err(error) => format!("cannot be waited for: {error}"),
     };

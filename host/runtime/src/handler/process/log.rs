@@ -8,10 +8,10 @@ use hookbox_sandbox::{LogLevel, LogLine};
 const LINES: usize = 200;
 const BYTES: usize = 16 * 1024;
 
-/// The lines since the last call. The next call that ends takes them into its report. They are also logged at once.
+/// The lines since the last call. The next call that ends takes them into its report. They are also logged immediately.
 pub(super) struct Log {
     hook: String,
-    kept: Mutex<Buffer>,
+    buffer: Mutex<Buffer>,
 }
 
 #[derive(Default)]
@@ -24,7 +24,7 @@ struct Buffer {
 
 impl Log {
     pub(super) fn new(hook: String) -> Self {
-        Self { hook, kept: Mutex::default() }
+        Self { hook, buffer: Mutex::default() }
     }
 
     /// A line of the process's stderr.
@@ -40,19 +40,19 @@ impl Log {
     }
 
     fn keep(&self, level: LogLevel, message: String) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.lines.len() == LINES || kept.bytes + message.len() > BYTES {
-            kept.more += 1;
+        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        if buffer.lines.len() == LINES || buffer.bytes + message.len() > BYTES {
+            buffer.more += 1;
             return;
         }
-        kept.bytes += message.len();
-        kept.lines.push(LogLine { level, message });
+        buffer.bytes += message.len();
+        buffer.lines.push(LogLine { level, message });
     }
 
     /// Takes all lines.
     pub(super) fn take(&self) -> Vec<LogLine> {
         let Buffer { mut lines, more, .. } =
-            std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+            std::mem::take(&mut *self.buffer.lock().unwrap_or_else(PoisonError::into_inner));
         if more > 0 {
             lines.push(LogLine { level: LogLevel::Info, message: format!("… and {more} more lines") });
         }

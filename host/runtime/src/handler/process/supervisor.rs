@@ -104,9 +104,9 @@ impl Supervisor {
             Ok(Err(ended)) => {
                 Err(format!("{unacknowledged} notifications were not delivered: {}", ended.failure.message))
             }
-            Err(_) => Err(format!(
-                "{unacknowledged} notifications were not delivered: it did not answer the handshake in time"
-            )),
+            Err(_) => {
+                Err(format!("{unacknowledged} notifications were not delivered: no response to the handshake in time"))
+            }
         }
     }
 
@@ -177,7 +177,7 @@ impl State {
             return Ok(());
         }
         let (times, left, Failure { cause, message }) = (self.crashes, left.as_secs_f64(), &ended.failure);
-        let why = format!("ended {times} times in a row and is started again in {left:.1} s; last: {message}");
+        let why = format!("ended {times} times in a row; restart in {left:.1} s; last: {message}");
         Err(Failure::new(*cause, why))
     }
 }
@@ -200,7 +200,7 @@ async fn handshake(spec: Arc<Spec>, connection: Arc<Connection>) -> Result<(), P
         Ok(Err(failure)) => Failure::new(failure.cause, format!("handshake: {}", failure.message)),
         Err(_) => {
             let seconds = limit.as_secs_f64();
-            Failure::new(Cause::Timeout, format!("did not answer the handshake within {seconds} s"))
+            Failure::new(Cause::Timeout, format!("no response to the handshake within {seconds} s"))
         }
     };
     connection.kill();

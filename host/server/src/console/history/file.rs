@@ -54,7 +54,7 @@ impl File {
             crate::files::read(file, MAX_BYTES as u64)
         });
         let bytes = read.unwrap_or_else(|error| {
-            tracing::warn!("{}: the console's history cannot be read: {error}", path.join(&self.name).display());
+            tracing::warn!("{}: cannot read the console's history: {error}", path.join(&self.name).display());
             Vec::new()
         });
         let saved: Saved = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -78,7 +78,7 @@ impl File {
             text = serde_json::to_vec(&saved).unwrap_or_default();
         }
         if let Err(error) = Folder::open(path).and_then(|folder| folder.write(&self.name, &[&text])) {
-            tracing::warn!("{}: the console's history cannot be kept: {error}", path.join(&self.name).display());
+            tracing::warn!("{}: cannot save the console's history: {error}", path.join(&self.name).display());
         }
     }
 }

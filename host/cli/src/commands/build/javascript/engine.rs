@@ -2,7 +2,7 @@
 //!
 //! componentize-qjs starts the engine with the machine's clocks and randomness, and has no option for others. But it
 //! accepts an engine from its caller. So this module extracts the engine from its package, and gives it a fixed seed
-//! and clocks that stand still until the first call. The SDK's randomness comes from the host (`globals/random.js`).
+//! and stopped clocks until the first call. The SDK's randomness comes from the host (`globals/random.js`).
 
 use anyhow::{Context, anyhow};
 use wasm_encoder::{
@@ -24,8 +24,7 @@ pub fn of(addon: &[u8]) -> anyhow::Result<Vec<u8>> {
     let starts = addon.windows(header.len()).enumerate().filter(|(_, bytes)| bytes == header);
     let engines = starts.filter_map(|(start, _)| engine_at(addon.get(start..)?));
     // Of the engines without async, the larger one is optimised for speed.
-    let engine =
-        engines.max_by_key(|engine| engine.len()).context("componentize-qjs brings no engine that is known")?;
+    let engine = engines.max_by_key(|engine| engine.len()).context("componentize-qjs has no supported engine")?;
     steady(engine)
 }
 

@@ -65,7 +65,7 @@ impl Packages {
             tool::run(&mut pip, super::MISSING, || {
                 let by_hand = format!("to try it by hand:   {command}");
                 Exit::Software
-                    .advised("it could not be installed", &[&by_hand, "where pip is missing:   python3 -m ensurepip"])
+                    .advised("the installation failed", &[&by_hand, "if pip is missing:   python3 -m ensurepip"])
             })?;
         }
         fs::write(&marker, &self.from)

@@ -45,10 +45,10 @@ impl Messages {
     pub fn failure(&self, folder: &Path) -> anyhow::Error {
         match &self.broken {
             Some(package) => Exit::Software.advised(
-                format!("`{package}` does not compile for a hook, in which there are no sockets, files, processes and threads"),
+                format!("`{package}` does not compile for a hook, because hooks have no sockets, files, processes and threads"),
                 &[
-                    &format!("who depends on it:   cargo tree --target {TARGET} --invert {package}"),
-                    "some can be had without, by `default-features = false`; `http` of hookbox_guest sends requests",
+                    &format!("dependents:   cargo tree --target {TARGET} --invert {package}"),
+                    "try `default-features = false`; to send requests, use `http` of hookbox_guest",
                 ],
             ),
             None => Exit::Software.error(format!("cargo could not build {}", folder.display())),

@@ -57,7 +57,7 @@ pub(super) fn open(file: &Path) -> Result<Connection, Error> {
     }
     match version(&connection)? {
         SCHEMA_VERSION => Ok(connection),
-        other => Err(StateError::Unavailable(format!("its version {other} is not ours, {SCHEMA_VERSION}")).into()),
+        other => Err(StateError::Unavailable(format!("unsupported version {other}, expected {SCHEMA_VERSION}")).into()),
     }
 }
 

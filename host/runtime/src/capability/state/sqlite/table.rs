@@ -98,7 +98,9 @@ impl Row {
                 )?
                 .query_row(params![self.tenant, self.namespace, self.session, now], |row| row.get(0))?;
             if held >= self.max_keys {
-                return Err(StateError::Quota(format!("{held} keys are held, {} are granted", self.max_keys)).into());
+                return Err(
+                    StateError::Quota(format!("{held} keys exist, and only {} are granted", self.max_keys)).into()
+                );
             }
         }
         let expires = ttl_ms.map(|ttl| now.saturating_add(i64::try_from(ttl).unwrap_or(i64::MAX)));
@@ -125,7 +127,7 @@ impl Row {
         // Removes expired values first. If that is not enough, the caller drops the transaction, and nothing is
         // written.
         if !fits(self.bytes(transaction)?) && !fits(self.purge_own(transaction)?) {
-            return Err(StateError::Quota(format!("the tenant may keep {limit} bytes, and has {before}")).into());
+            return Err(StateError::Quota(format!("the tenant's state has {before} of {limit} bytes")).into());
         }
         Ok(())
     }
@@ -188,5 +190,5 @@ fn purge(transaction: &Transaction<'_>, now: i64) -> Result<(), Error> {
 }
 
 fn text(bytes: Vec<u8>) -> Result<String, Error> {
-    String::from_utf8(bytes).map_err(|_| StateError::Unavailable("it holds a text that is not UTF-8".into()).into())
+    String::from_utf8(bytes).map_err(|_| StateError::Unavailable("it contains text that is not UTF-8".into()).into())
 }

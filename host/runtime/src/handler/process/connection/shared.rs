@@ -153,10 +153,10 @@ impl Shared {
             None => "a line that is not a reply",
             Some(id) if open.given_up.contains(&id) => {
                 open.given_up.retain(|given_up| *given_up != id);
-                "a reply after its time"
+                "a late reply"
             }
             Some(id) if (1..=open.last_id).contains(&id) => "a second reply to one request",
-            Some(_) => "a reply to no request",
+            Some(_) => "a reply without a request",
         };
         drop(open);
         self.log.warn(format!("{what}, not read: {}", shorten(&String::from_utf8_lossy(line), 200)));
