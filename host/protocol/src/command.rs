@@ -39,7 +39,7 @@ pub(crate) fn by_exit_code(ended: &CommandOutput, read_stdout: impl FnOnce(&[u8]
     }
 }
 
-/// The failure of a command that killed by a signal or with an exit code that reports an error.
+/// The failure of a command that was killed by a signal, or ended with an exit code that reports an error.
 pub(crate) fn exited(code: Option<i32>, ended: &CommandOutput) -> Failure {
     match code {
         // A shell uses these codes for a program that it could not start.

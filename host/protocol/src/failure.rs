@@ -72,7 +72,7 @@ causes! {
     Guest "guest-error",
     /// The answer is not JSON, or does not follow the dialect.
     BadOutput "bad-output",
-    /// A command killed by a signal or with an exit code other than 0 and 2.
+    /// A command that was killed by a signal, or ended with an exit code other than 0 and 2.
     Exit "exit-code",
     /// A command could not be started.
     Spawn "spawn",

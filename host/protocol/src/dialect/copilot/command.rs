@@ -16,7 +16,7 @@ pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &CommandOutput<'
     match ended.code {
         Some(0) => dialect.read_stdout(event, &without_progress(ended.stdout)),
         // "Before a tool runs every exit code but 0 denies, whatever stdout says, and so does a command that is missing or
-        // was killed by a signal."
+        // was ended by a signal."
         code if gate => {
             let why = stderr_text(ended).unwrap_or_else(|| exited(code, ended).message);
             Ok((HookOutput { decision: Some(Decision::Deny), reason: Some(why), ..HookOutput::default() }, Vec::new()))
