@@ -4,8 +4,8 @@
 use hookbox_protocol::{HookOutput, dialect::by_name};
 use serde_json::json;
 
-/// types.wit: "The arguments before an earlier hook rewrote them, where the dialect knows them: among hooks that see each
-/// other's rewrites".
+/// types.wit: "The arguments before an earlier hook rewrote them, if the dialect has them: under blade-callback, picoclaw,
+/// copilot and gemini, where hooks see each other's rewrites, and if the client sends them."
 #[test]
 fn the_next_hook_finds_the_original_input() {
     for (dialect, wire) in [

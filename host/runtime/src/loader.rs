@@ -163,7 +163,7 @@ impl Loader {
             // Determining the owner takes several system calls. Only a component with permissions needs it.
             hook: if granted { self.tenant.owner(config, wasm).into() } else { "".into() },
             session: None,
-            // wit/config.wit: "`{}` when none was written".
+            // wit/config.wit: "`{}` if the file has none".
             config_json: if wasm.config.is_null() { "{}".into() } else { wasm.config.to_string().into() },
             limits: wasm.limits.clone(),
             deadline: Instant::now(),

@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
         Failure::new(Cause::Load, format!("does not handle {}", self.event.kind().name()))
     }
 
-    /// types.wit: "A hook that could not decide. The host treats it as that hook's failure, never as an output." The
+    /// types.wit: "The hook could not decide. The host treats this as a failure of the hook, never as an output." The
     /// message counts towards the limit of an output.
     pub(crate) fn fault(&mut self, fault: Fault) -> Failure {
         let (Fault::BadInput(message) | Fault::Failed(message)) = fault;
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         text.map(|text| self.text(text)).transpose()
     }
 
-    /// types.wit: "A JSON text. Always valid JSON when the host gives it; anything else from a guest is a fault."
+    /// types.wit: "A JSON text. The host only passes valid JSON; invalid JSON from a hook is a failure of that hook."
     pub(crate) fn json(&mut self, field: &str, text: Option<String>) -> Result<Option<Value>, Failure> {
         let Some(text) = self.optional(text)? else { return Ok(None) };
         let value = json::parse(text.as_bytes()).map_err(|e| bad(field, e))?;
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
             extra: self.object("extra", extra)?.unwrap_or_default(),
             ..HookOutput::default()
         });
-        // types.wit: "A key that the contract knows is dropped and reported."
+        // types.wit: "A key that the contract has is dropped and reported."
         self.notes.extend(output.strip_known(self.dialect.known_keys()));
         Ok(output)
     }
