@@ -370,13 +370,13 @@ fn a_byte_order_mark_at_the_beginning_is_left_out() {
 #[test]
 fn many_mistakes_and_long_words_are_cut() {
     let entry = r#"[{"hooks":[{"type":"command","command":"x"}]}]"#;
-    let events: Vec<String> = (0..20_000).map(|number| format!(r#""PreToolUs{number}":{entry}"#)).collect();
+    let events: Vec<String> = (0..2_000).map(|number| format!(r#""PreToolUs{number}":{entry}"#)).collect();
     let loaded = Config::parse(&format!(r#"{{"hooks":{{{}}}}}"#, events.join(",")), Path::new("h.json"), None).unwrap();
     assert_eq!(loaded.warnings.len(), 101);
     assert!(loaded.warnings.iter().any(|warning| warning.message.ends_with("more errors and warnings are not shown")));
     let errors = parse_as("claude", &format!(r#"{{"failClosed":true,"hooks":{{{}}}}}"#, events.join(","))).unwrap_err();
     assert!(errors.diagnostics.iter().take(50).all(Diagnostic::is_error), "errors come first");
-    let word = "x".repeat(8_000_000);
+    let word = "x".repeat(500_000);
     for text in [
         format!(r#"{{"hooks":{{}},"{word}":1}}"#),
         format!(r#"{{"hooks":{{"{word}":{entry}}}}}"#),
