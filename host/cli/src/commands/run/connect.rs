@@ -52,8 +52,8 @@ impl Daemon {
         request: Request<'_>,
     ) -> Option<anyhow::Result<Decided>> {
         let (address, tenant) = (self.connect.as_deref()?, self.tenant.as_deref()?);
-        let request = self.request(address, tenant, source, event, client);
-        let response = request.and_then(DaemonRequest::send).and_then(|response| response.verdict(source, event));
+        let outgoing = self.request(address, tenant, source, event, client);
+        let response = outgoing.and_then(DaemonRequest::send).and_then(|response| response.verdict(source, event));
         let known = hookbox::dialect::by_name(dialect(source));
         let decided = response.map(|answer| match answer {
             Answer::Verdict { verdict, body, is_text } => Decided {
