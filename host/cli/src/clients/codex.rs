@@ -99,15 +99,15 @@ fn ask(program: &Path, project: &Path) -> anyhow::Result<Value> {
             }
         }
     });
-    let sent = lines.iter().try_for_each(|line| writeln!(stdin, "{line}"));
-    let answer = sent.map_err(anyhow::Error::from).and_then(|()| Ok(answers.recv_timeout(PATIENCE)?));
+    let written = lines.iter().try_for_each(|line| writeln!(stdin, "{line}"));
+    let reply = written.map_err(anyhow::Error::from).and_then(|()| Ok(answers.recv_timeout(PATIENCE)?));
     drop(stdin);
     let _ = child.kill();
     let _ = child.wait();
-    let answer = answer.context("it did not respond")?;
-    match (answer.get("result"), answer.get("error")) {
+    let reply = reply.context("it did not respond")?;
+    match (reply.get("result"), reply.get("error")) {
         (Some(result), _) => Ok(result.clone()),
-        (None, error) => anyhow::bail!("it refused: {}", error.unwrap_or(&answer)),
+        (None, error) => anyhow::bail!("it refused: {}", error.unwrap_or(&reply)),
     }
 }
 

@@ -61,7 +61,7 @@ impl Search {
             match project.node(&path) {
                 Ok(Node::File(file)) => text(file).map_or(Ok(()), |text| self.file(&path, &text))?,
                 Ok(Node::Folder(_)) if depth == MAX_DEPTH => {
-                    complete = Err("[folders that are too deep were skipped]\n")
+                    complete = Err("[folders that are too deep were skipped]\n");
                 }
                 Ok(Node::Folder(folder)) => {
                     let (entries, more) = entries(folder, room);
