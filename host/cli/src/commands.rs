@@ -12,6 +12,7 @@ mod doctor;
 mod event;
 mod explain;
 mod health;
+pub mod help;
 mod hooks;
 mod info;
 mod init;
@@ -126,6 +127,8 @@ pub enum Command {
     Schema(schema::Schema),
     /// Print a completion script for a shell
     Completions(completions::Completions),
+    /// Print the help of a command or a topic
+    Help(help::Help),
     /// Write the manual pages and completion scripts into a folder, for packages
     #[command(hide = true)]
     Man(man::Man),
@@ -172,6 +175,7 @@ impl Command {
             Self::Bench(command) => command.run(),
             Self::Schema(command) => command.run(),
             Self::Completions(command) => command.run(),
+            Self::Help(command) => command.run(),
             Self::Man(command) => command.run(),
         }
     }

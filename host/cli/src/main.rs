@@ -4,6 +4,8 @@ mod change;
 mod child;
 mod clients;
 mod commands;
+mod diagnostics;
+mod excerpt;
 mod exit;
 mod heartbeat;
 mod locks;
@@ -13,6 +15,7 @@ mod registries;
 mod report;
 mod sdk;
 mod stops;
+mod terminal;
 mod trust;
 mod user_file;
 mod warned;
@@ -26,7 +29,7 @@ use crate::{commands::Command, exit::Exit};
 
 /// Run AI agent hooks as sandboxed WebAssembly components, under nine hook protocols.
 #[derive(Debug, Parser)]
-#[command(name = "hookbox", version, max_term_width = 100, after_help = exit::HELP)]
+#[command(name = "hookbox", version, max_term_width = 100, after_help = commands::help::after(), disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -21,9 +21,43 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::terminal::{self, Tone};
+
 /// Prints one line for the caller on stdout. Not for `run`, whose stdout is only for the verdict.
 pub fn out(line: impl Display) {
     write(io::stdout().lock(), &plain(&line.to_string()));
+}
+
+/// Prints a line of a table on stdout. On a terminal that is too narrow it is continued below column `hang`.
+pub fn row(hang: usize, line: impl Display) {
+    let line = plain(&line.to_string());
+    match terminal::width() {
+        Some(width) => {
+            terminal::wrap(&line, hang, width).into_iter().for_each(|line| write(io::stdout().lock(), &line))
+        }
+        None => write(io::stdout().lock(), &line),
+    }
+}
+
+/// Prints a line on stdout that starts with a coloured word.
+pub fn marked(tone: Tone, word: &str, rest: impl Display) {
+    let word = terminal::word(word, tone, terminal::colours(&io::stdout()));
+    write(io::stdout().lock(), &format!("{word}{}", plain(&rest.to_string())));
+}
+
+/// Prints JSON for programs on stdout.
+pub fn json(value: &Value) {
+    write(io::stdout().lock(), &json_text(value));
+}
+
+/// Prints a line on stdout that is safe for a terminal already.
+pub fn safe_out(line: &str) {
+    write(io::stdout().lock(), line);
+}
+
+/// Prints a line on stderr that is safe for a terminal already.
+pub fn safe_err(line: &str) {
+    to_stderr(line.to_owned());
 }
 
 /// Prints one line for the user on stderr. Under [`json_only`], as the `message` of a JSON object.
@@ -132,6 +166,11 @@ pub fn never_wait() {
     LAZY.store(true, Ordering::Relaxed);
 }
 
+/// Returns true if stderr goes to a client, as under `run` and `stdio`. The client may pass it to the model.
+pub fn is_for_client() -> bool {
+    LAZY.load(Ordering::Relaxed)
+}
+
 /// Limits the wait of [`flush`] by the client's deadline.
 pub fn due(at: Option<Instant>) {
     *DUE.lock().unwrap_or_else(PoisonError::into_inner) = at;
@@ -236,7 +275,7 @@ fn safe_json(json: &str) -> String {
 }
 
 /// Returns true for control characters, characters that change the direction of text, and invisible ones.
-fn is_unsafe(c: char) -> bool {
+pub fn is_unsafe(c: char) -> bool {
     let unseen = matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');

@@ -1,6 +1,9 @@
 //! Reports for users and log collectors. Never on stdout, which is for the protocol.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    io,
+    sync::{Mutex, PoisonError},
+};
 
 pub use hookbox::explain::{asides, first_line, short_name as name, time, word};
 use hookbox::{
@@ -9,7 +12,13 @@ use hookbox::{
 };
 use serde_json::{Value, json};
 
-use crate::{exit::Failure, print, warned};
+use crate::{
+    diagnostics,
+    exit::Failure,
+    print,
+    terminal::{self, Tone},
+    warned,
+};
 
 /// Prints a verdict: the outcome, then a line per hook with its notes below.
 pub fn human(verdict: &Verdict) {
@@ -48,9 +57,19 @@ pub fn json_lines(verdict: &Verdict) {
     }));
 }
 
+/// A verdict as JSON: the outcome with its rule, the response of the client's protocol, and each hook.
+pub fn json(verdict: &Verdict) -> Value {
+    let notes: Vec<Value> = verdict.outcome.notes.iter().map(|(_, note)| note_json(note)).collect();
+    json!({
+        "event": verdict.event, "dialect": verdict.dialect, "verdict": verdict.output().word(),
+        "clause": verdict.outcome.clause, "explanation": verdict.explain(), "output": verdict.wire, "notes": notes,
+        "hooks": verdict.hooks.iter().map(hook_json).collect::<Vec<_>>(),
+    })
+}
+
 /// Prints an error with its causes.
 pub fn error(error: &anyhow::Error) {
-    let found = diagnostics(error);
+    let found = found_in(error);
     if found.is_empty() {
         let own = error.downcast_ref::<Failure>().map(|failure| failure.lines.clone());
         let text = own.unwrap_or_else(|| vec![causes(error)]);
@@ -58,7 +77,8 @@ pub fn error(error: &anyhow::Error) {
             return print::json_line(&json!({ "severity": "error", "message": text.join("\n") }));
         }
         let mut text = text.iter();
-        print::err(format_args!("error: {}", text.next().map_or("", String::as_str)));
+        let word = terminal::word("error", Tone::Bad, terminal::colours(&io::stderr()));
+        print::safe_err(&format!("{word}: {}", print::plain(text.next().map_or("", String::as_str))));
         text.for_each(print::err);
     }
     shown(found).for_each(problem);
@@ -104,19 +124,11 @@ fn shown<'a>(all: impl IntoIterator<Item = &'a Diagnostic>) -> impl Iterator<Ite
 
 /// Prints a diagnostic.
 pub fn problem(diagnostic: &Diagnostic) {
-    if !print::is_json() {
-        return print::lines(diagnostic).into_iter().for_each(print::err);
-    }
-    let Diagnostic { file, pointer, line, message, help, .. } = diagnostic;
-    let severity = print::severity(diagnostic);
-    let file = file.to_string_lossy();
-    print::json_line(&json!({
-        "severity": severity, "message": message, "file": file, "pointer": pointer, "line": line, "help": help,
-    }));
+    diagnostics::err(diagnostic);
 }
 
 /// The diagnostics in an error.
-fn diagnostics(error: &anyhow::Error) -> Vec<&Diagnostic> {
+fn found_in(error: &anyhow::Error) -> Vec<&Diagnostic> {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return failure.unusable.iter().collect();
     }

@@ -8,6 +8,7 @@ use hookbox::{
     artifact::{ApprovalStore, CACHE_BYTES, ComponentCache, Lock},
     folders,
 };
+use serde_json::json;
 
 use super::lock::count;
 use crate::{exit::Exit, print, user_file};
@@ -22,10 +23,17 @@ pub struct Cache {
     /// Remove compiled code too; it is compiled again when it is needed
     #[arg(long)]
     compiled: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Cache {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
+        let mut components = Vec::new();
         let cache = ComponentCache::of_user()?;
         let named = locked()?;
         let (mut bytes, mut number, mut removed) = (0, 0, 0);
@@ -37,8 +45,25 @@ impl Cache {
                 continue;
             }
             (bytes, number) = (bytes + file.size, number + 1);
+            if self.json {
+                components.push(json!({
+                    "digest": format!("sha256:{}", file.digest), "bytes": file.size, "locked": used,
+                }));
+                continue;
+            }
             let word = if used { "locked" } else { "in no lock" };
             print::out(format_args!("sha256:{}   {} KB   {word}", file.digest, file.size.div_ceil(1024)));
+        }
+        let compiled = folders::cache().map(|folder| compiled(&folder, self.compiled)).transpose()?;
+        if self.json {
+            print::json(&json!({
+                "folder": cache.folder().to_string_lossy(), "components": components, "bytes": bytes,
+                "limitBytes": CACHE_BYTES, "removed": removed,
+                "compiled": compiled.map(|(number, bytes)| {
+                    json!({ "files": number, "bytes": bytes, "removed": self.compiled })
+                }),
+            }));
+            return Ok(Exit::Ok);
         }
         print::out(format_args!(
             "{}: {}, {} of {} MiB",
@@ -50,8 +75,9 @@ impl Cache {
         if self.gc {
             print::out(format_args!("{} removed", count(removed)));
         }
-        if let Some(folder) = folders::cache() {
-            compiled(&folder, self.compiled)?;
+        if let Some((number, bytes)) = compiled {
+            let word = if self.compiled { ", removed" } else { "" };
+            print::out(format_args!("compiled: {}, {} MiB{word}", count(number), bytes.div_ceil(1 << 20)));
         }
         Ok(Exit::Ok)
     }
@@ -70,10 +96,10 @@ fn locked() -> anyhow::Result<BTreeSet<String>> {
     Ok(digests)
 }
 
-/// Lists or removes compiled code, which is directly in the cache folder.
-fn compiled(folder: &Path, remove: bool) -> anyhow::Result<()> {
+/// Counts or removes compiled code, which is directly in the cache folder. Returns the number of files and their bytes.
+fn compiled(folder: &Path, remove: bool) -> anyhow::Result<(usize, u64)> {
     let (mut number, mut bytes) = (0, 0);
-    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    let Ok(entries) = fs::read_dir(folder) else { return Ok((number, bytes)) };
     for path in entries.flatten().map(|entry| entry.path()) {
         let of_compiler = path.extension().is_some_and(|extension| extension == "cwasm" || extension == "refused");
         let Ok(meta) = path.symlink_metadata() else { continue };
@@ -85,7 +111,5 @@ fn compiled(folder: &Path, remove: bool) -> anyhow::Result<()> {
         }
         (number, bytes) = (number + 1, bytes + meta.len());
     }
-    let word = if remove { ", removed" } else { "" };
-    print::out(format_args!("compiled: {}, {} MiB{word}", count(number), bytes.div_ceil(1 << 20)));
-    Ok(())
+    Ok((number, bytes))
 }

@@ -2,17 +2,21 @@
 
 mod beside;
 
-use std::{fs::File, path::PathBuf};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
 use clap::Args;
-use hookbox::config::Reader;
+use hookbox::config::{Diagnostic, Reader};
+use serde_json::{Value, json};
 
 use super::{
     block_on, event, host,
     run::{EventText, Source},
 };
-use crate::{exit::Exit, print, trust};
+use crate::{diagnostics, exit::Exit, print, terminal::Tone, trust};
 
 /// Report all errors in a configuration and its hooks.
 #[derive(Debug, Args)]
@@ -34,10 +38,61 @@ pub struct Check {
     /// The events' name, when their JSON does not carry it
     #[arg(long, value_name = "NAME")]
     event: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The findings about a configuration.
+#[derive(Default)]
+struct Findings {
+    json: bool,
+    errors: usize,
+    warnings: usize,
+    /// All findings, for a program.
+    listed: Vec<Value>,
+}
+
+impl Findings {
+    fn add(&mut self, diagnostic: &Diagnostic) {
+        if diagnostic.is_error() {
+            self.errors += 1
+        } else {
+            self.warnings += 1
+        }
+        if self.json { self.listed.push(diagnostics::json(diagnostic)) } else { diagnostics::out(diagnostic) }
+    }
+
+    /// Adds a warning that has no place in the file.
+    fn warn(&mut self, message: String) {
+        self.warnings += 1;
+        if self.json {
+            self.listed.push(json!({ "severity": "warning", "message": message }));
+        } else {
+            print::marked(Tone::Doubtful, "warning", format_args!(": {message}"));
+        }
+    }
+
+    fn end(self, file: &Path) -> Exit {
+        let Self { json, errors, warnings, listed } = self;
+        if json {
+            print::json(&json!({
+                "file": file.to_string_lossy(), "errors": errors, "warnings": warnings, "diagnostics": listed,
+            }));
+        } else {
+            let plural = |count, word| if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") };
+            let (errors, warnings) = (plural(errors, "error"), plural(warnings, "warning"));
+            print::out(format_args!("{errors}, {warnings} in {}", file.display()));
+        }
+        if errors == 0 { Exit::Ok } else { Exit::Config }
+    }
 }
 
 impl Check {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let (event_name, inputs) = event::split(self.event, self.input)?;
         let looks = self.config.is_none();
         let config = self.config.or(self.file);
@@ -45,14 +100,11 @@ impl Check {
         let path = source.path()?;
         // As under `run`: naming a file with `--config` means that the caller trusts it.
         let vouched = source.config.is_some() && !looks;
-        let (mut errors, mut warnings) = (0, 0);
+        let mut findings = Findings { json: self.json, ..Findings::default() };
         let reader = source.dialect.iter().fold(Reader::new().with_files(), Reader::dialect);
         match reader.file(&path) {
             Ok(loaded) => {
-                warnings = loaded.warnings.len();
-                for warning in &loaded.warnings {
-                    print::lines(warning).into_iter().for_each(print::out);
-                }
+                loaded.warnings.iter().for_each(|warning| findings.add(warning));
                 event::check(loaded.config.dialect, source.event.as_deref())?;
                 let mut config = loaded.config;
                 let mut found = config.self_writes();
@@ -61,8 +113,7 @@ impl Check {
                     let digest = trusted.digest.clone();
                     trust::hold_back(&mut trusted, &digest, false);
                     for line in trust::leave_out_programs(&mut config) {
-                        warnings += 1;
-                        print::out(format_args!("warning: {line}"));
+                        findings.warn(line);
                     }
                 }
                 found.extend(block_on(async {
@@ -83,21 +134,10 @@ impl Check {
                     }
                     Ok(found)
                 })?);
-                for diagnostic in found {
-                    print::lines(&diagnostic).into_iter().for_each(print::out);
-                    if diagnostic.is_error() { errors += 1 } else { warnings += 1 }
-                }
+                found.iter().for_each(|diagnostic| findings.add(diagnostic));
             }
-            Err(found) => {
-                for diagnostic in &found.diagnostics {
-                    print::lines(diagnostic).into_iter().for_each(print::out);
-                    if diagnostic.is_error() { errors += 1 } else { warnings += 1 }
-                }
-            }
+            Err(found) => found.diagnostics.iter().for_each(|diagnostic| findings.add(diagnostic)),
         }
-        let plural = |count, word| if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") };
-        let (errors_found, warnings_found) = (plural(errors, "error"), plural(warnings, "warning"));
-        print::out(format_args!("{errors_found}, {warnings_found} in {}", path.display()));
-        Ok(if errors == 0 { Exit::Ok } else { Exit::Config })
+        Ok(findings.end(&path))
     }
 }

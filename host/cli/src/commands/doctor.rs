@@ -10,6 +10,7 @@ pub mod vouched;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::{block_on, host};
 use crate::{
@@ -32,6 +33,9 @@ pub struct Doctor {
     /// Only this client; all that are on this machine when left out
     #[arg(value_name = "CLIENT", value_parser = super::install::client)]
     client: Option<&'static Client>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// The findings about one client.
@@ -41,6 +45,8 @@ pub struct Findings {
     problems: usize,
     /// The number of events that never arrived from this project.
     unseen: usize,
+    /// All findings, for a program. `None`: they are printed for people.
+    listed: Option<Vec<Value>>,
 }
 
 /// The scopes of a client's settings, from the first to the last that doctor reports.
@@ -49,14 +55,17 @@ const SCOPES: [Scope; 3] = [Scope::Project, Scope::Local, Scope::User];
 impl Doctor {
     /// An examination of one client.
     pub fn of(client: &'static Client) -> Self {
-        Self { client: Some(client) }
+        Self { client: Some(client), json: false }
     }
 
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let folder = std::env::current_dir()?;
         let coverage = Coverage::read()?;
         let (mut problems, mut unseen) = (0, 0);
-        let mut shown = 0;
+        let mut shown = Vec::new();
         for client in clients::ALL {
             if self.client.is_some_and(|only| only.name != client.name) {
                 continue;
@@ -68,13 +77,19 @@ impl Doctor {
                 continue;
             }
             let above = project != folder;
-            let mut findings = Findings { client, project, problems: 0, unseen: 0 };
+            let listed = self.json.then(Vec::new);
+            let mut findings = Findings { client, project, problems: 0, unseen: 0, listed };
             findings.examine(&coverage, self.client.is_some(), above);
             problems += findings.problems;
             unseen += findings.unseen;
-            shown += 1;
+            shown.push(findings.json());
         }
-        if shown == 0 {
+        let exit = if problems == 0 { Exit::Ok } else { Exit::Config };
+        if self.json {
+            print::json(&json!({ "clients": shown, "problems": problems, "neverSeen": unseen }));
+            return Ok(exit);
+        }
+        if shown.is_empty() {
             print::out("no supported client is installed on this machine");
         }
         let plural = |count, word: &str| if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") };
@@ -87,21 +102,39 @@ impl Doctor {
                 "{problems_found}; {events} never came from this project: try one that your hooks deny"
             ));
         }
-        Ok(if problems == 0 { Exit::Ok } else { Exit::Config })
+        Ok(exit)
     }
 }
 
 impl Findings {
     fn problem(&mut self, text: impl std::fmt::Display) {
         self.problems += 1;
-        line("PROBLEM", text);
+        self.line(PROBLEM, text);
+    }
+
+    /// Reports one finding.
+    fn line(&mut self, what: &str, text: impl std::fmt::Display) {
+        match &mut self.listed {
+            Some(listed) => listed.push(json!({ "about": what.to_lowercase(), "text": text.to_string() })),
+            None => print::row(HANG, format_args!("  {what:9} {text}")),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "client": self.client.name, "title": self.client.title, "project": self.project.to_string_lossy(),
+            "problems": self.problems, "neverSeen": self.unseen, "findings": self.listed,
+        })
     }
 
     fn examine(&mut self, coverage: &Coverage, asked_for: bool, above: bool) {
         let client = self.client;
-        print::out(client.title);
+        if self.listed.is_none() {
+            print::out(client.title);
+        }
         if above {
-            line("project", format_args!("{}: its settings are in a parent folder", self.project.display()));
+            let project = self.project.display().to_string();
+            self.line("project", format_args!("{project}: its settings are in a parent folder"));
         }
         let measured = coverage.measured.get(client.name).map_or("", String::as_str);
         match client.program() {
@@ -111,9 +144,9 @@ impl Findings {
                     .split(|c: char| c.is_whitespace() || c == 'v')
                     .any(|word| word.trim_end_matches('.') == measured);
                 let other = if same { String::new() } else { format!("; the facts below were measured in {measured}") };
-                line("program", format_args!("{}   {version}{other}", program.display()));
+                self.line("program", format_args!("{}   {version}{other}", program.display()));
             }
-            None => line("program", format_args!("{} is not on the PATH", client.programs.join(", "))),
+            None => self.line("program", format_args!("{} is not on the PATH", client.programs.join(", "))),
         }
         let mut entries = 0;
         self.switches();
@@ -127,7 +160,7 @@ impl Findings {
         }
         if entries == 0 {
             let hint = format!("no entry here calls hookbox; `hookbox install {}` writes one", client.name);
-            if asked_for { self.problem(hint) } else { line("entry", hint) }
+            if asked_for { self.problem(hint) } else { self.line("entry", hint) }
         }
     }
 
@@ -146,7 +179,7 @@ impl Findings {
         for config in configs {
             let of_config: Vec<&Found> = found.iter().filter(|found| found.ours.config == config).collect();
             let events: Vec<&str> = of_config.iter().map(|found| found.event.as_str()).collect();
-            line("entry", format_args!("{}   {}", file.display(), events.join(", ")));
+            self.line("entry", format_args!("{}   {}", file.display(), events.join(", ")));
             let Some(first) = of_config.first() else { continue };
             self.reachable(first);
             self.trusts_folder(scope);
@@ -159,7 +192,7 @@ impl Findings {
                 self.timeout(found, &wiring);
                 match vouched::check(client, scope, &self.project, file, found, &wiring) {
                     Ok(()) => canary::run(self, found, &wiring),
-                    Err(why) => line("canary", format_args!("{}   not run: {why}", found.event)),
+                    Err(why) => self.line("canary", format_args!("{}   not run: {why}", found.event)),
                 }
                 if client.form != Form::Process {
                     self.fired(wiring.config.dialect.name(), &found.event);
@@ -189,14 +222,14 @@ impl Findings {
         self.unseen += usize::from(fired.is_none());
         let fired =
             fired.map_or_else(|| "never, from this project".to_owned(), |ago| format!("{} ago", long(ago.as_secs())));
-        line("fired", format_args!("{event}   {fired}"));
+        self.line("fired", format_args!("{event}   {fired}"));
     }
 
     /// Reports the findings of `hookbox check` on the configuration.
     fn check(&mut self, wiring: &Wiring) {
         let mut config = wiring.config.clone();
         for text in crate::trust::leave_out_programs(&mut config) {
-            line("note", text);
+            self.line("note", text);
         }
         let checked = block_on(async { Ok(host(config).await?.check().await) });
         let found = match checked {
@@ -206,14 +239,14 @@ impl Findings {
         for diagnostic in wiring.warnings.iter().chain(&found) {
             let text = print::lines(diagnostic).into_iter().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
             let text = text.join("; ");
-            if diagnostic.is_error() { self.problem(text) } else { line("note", text) }
+            if diagnostic.is_error() { self.problem(text) } else { self.line("note", text) }
         }
     }
 
     fn reachable(&mut self, found: &Found) {
         let program = found.ours.words.first().map_or("", String::as_str);
         if let Some(place) = on_path(program) {
-            return line("hookbox", place.display());
+            return self.line("hookbox", place.display());
         }
         let blocks = entry::blocks_without_us(self.client, &found.handler);
         let then = if blocks { "every call is blocked" } else { "the gate is open" };
@@ -225,7 +258,7 @@ impl Findings {
         let ours = &found.ours;
         let below = ours.below(self.client);
         if scope == Scope::User && !Path::new(below).is_absolute() {
-            line("config", format_args!("{below}: of the client's current project; here that is this folder"));
+            self.line("config", format_args!("{below}: of the client's current project; here that is this folder"));
         }
         let file = self.project.join(below);
         let read = change::read(&file)
@@ -235,11 +268,11 @@ impl Findings {
             Ok(wiring) => {
                 let dialect = wiring.config.dialect.name();
                 let closed = if wiring.config.fail_closed { "fails closed" } else { "fails open" };
-                line("config", format_args!("{}   {dialect}   {closed}", file.display()));
+                self.line("config", format_args!("{}   {dialect}   {closed}", file.display()));
                 // The plugin itself denies if hookbox does not respond.
                 let plugin = self.client.form == Form::Plugin;
                 if wiring.config.fail_closed && !plugin && !ours.words.iter().any(|word| word == "--fail-closed") {
-                    line("note", "without --fail-closed in the entry, a missing configuration opens the gate");
+                    self.line("note", "without --fail-closed in the entry, a missing configuration opens the gate");
                 }
                 let open = !entry::blocks_without_us(self.client, &found.handler) && self.client.form == Form::Groups;
                 if wiring.config.fail_closed && entry::is_gate(&wiring, &found.event) && open {
@@ -247,7 +280,7 @@ impl Findings {
                     let text = format!(
                         "if hookbox is missing or killed, the gate is open: `hookbox install {name}` writes an entry that blocks"
                     );
-                    line("note", text);
+                    self.line("note", text);
                 }
                 Some(wiring)
             }
@@ -272,13 +305,13 @@ impl Findings {
             self.problem(format_args!("{event} has hooks, but {} has no such event", self.client.title));
         }
         for found in found.iter().filter(|found| !known.iter().any(|(event, _)| *event == found.event)) {
-            line("note", format_args!("{}: no hook handles it", found.event));
+            self.line("note", format_args!("{}: no hook handles it", found.event));
         }
         for found in found.iter().filter(|found| found.matcher.as_deref().is_some_and(|text| !text.is_empty())) {
             let matcher = found.matcher.as_deref().unwrap_or_default();
             let text =
                 format!("{}: its matcher {} keeps other calls from all hooks", found.event, print::quoted(matcher));
-            line("note", text);
+            self.line("note", text);
         }
     }
 
@@ -307,7 +340,7 @@ impl Findings {
                 found.event, client.title
             ));
         } else {
-            line(
+            self.line(
                 "timeout",
                 format_args!("{}   {has} s, of which the hooks and hookbox may take {needs} s", found.event),
             );
@@ -315,7 +348,7 @@ impl Findings {
     }
 
     /// Reports what cannot be blocked in this client, for the events that have hooks.
-    fn cannot(&self, coverage: &Coverage, wiring: &Wiring) {
+    fn cannot(&mut self, coverage: &Coverage, wiring: &Wiring) {
         let (known, _) = entry::events(self.client, wiring);
         let has_hooks = |event: &str| {
             let short = |name: &str| name.strip_prefix("hook.").unwrap_or(name).to_owned();
@@ -327,15 +360,15 @@ impl Findings {
             }
             let what = if row.event == "any" { row.power.clone() } else { format!("{} {}", row.event, row.power) };
             let note = row.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
-            line("holds", format_args!("{what}   {}{note}", row.holds.word()));
+            self.line("holds", format_args!("{what}   {}{note}", row.holds.word()));
         }
     }
 }
 
-/// Prints one finding.
-fn line(what: &str, text: impl std::fmt::Display) {
-    print::out(format_args!("  {what:9} {text}"));
-}
+/// The word before a problem.
+const PROBLEM: &str = "PROBLEM";
+/// The column of the texts of findings.
+const HANG: usize = 12;
 
 /// The version that a program prints.
 fn version(program: &Path) -> Option<String> {

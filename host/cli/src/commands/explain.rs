@@ -10,7 +10,7 @@ use super::{
     GRACE, block_on, event, host,
     run::{EventText, Source},
 };
-use crate::{exit::Exit, print};
+use crate::{exit::Exit, print, report};
 
 /// Show the hooks that match an event, their outputs, and the rule that decides.
 #[derive(Debug, Args)]
@@ -34,10 +34,16 @@ pub struct Explain {
     /// Run of the configuration only what needs no trust: components without grants, as gates
     #[arg(long, requires = "config")]
     untrusted: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Explain {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let (name, input) = event::one(self.event, self.input)?;
         let event = match &input {
             Some(path) => EventText::read(std::fs::File::open(path).with_context(|| path.display().to_string())?),
@@ -53,6 +59,7 @@ impl Explain {
             host.close(GRACE).await;
             Ok(response)
         })?;
+        let show = if self.json { |verdict: &Verdict| print::json(&report::json(verdict)) } else { show };
         response.verdict().into_iter().for_each(show);
         match response.error.filter(|error| error.kind == ErrorKind::Event) {
             Some(error) => Err(Exit::Data.error(error.message)),
@@ -61,8 +68,11 @@ impl Explain {
     }
 }
 
+/// The column of the texts in the rows of an explanation.
+const HANG: usize = 9;
+
 fn show(verdict: &Verdict) {
-    verdict.explain().iter().for_each(print::out);
+    verdict.explain().iter().for_each(|line| print::row(HANG, line));
     match &verdict.wire {
         Some(wire) => print::out(format_args!("output   {}", print::json_text(wire))),
         None => print::out("output   none"),

@@ -1,6 +1,7 @@
 //! `hookbox inspect`
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -11,6 +12,7 @@ use hookbox::{
     LoadError,
     sandbox::component::{Inspection, Producer, inspect, read},
 };
+use serde_json::{Map, Value, json};
 
 use super::{
     block_on, event,
@@ -40,14 +42,21 @@ pub struct Inspect {
     /// For the call: the hook protocol, when the configuration does not say (default: claude)
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Inspect {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let (name, input) = event::one(self.event, self.input)?;
         if input.is_none() && (name.is_some() || self.config.is_some() || self.dialect.is_some()) {
             return Err(Exit::Usage.error("missing event: give --input FILE"));
         }
+        let mut listed = Vec::new();
         for path in &self.components {
             let bytes = read(path).with_context(|| path.display().to_string())?;
             let unusable = |error: LoadError| {
@@ -55,7 +64,10 @@ impl Inspect {
                 Exit::Config.errors(lines)
             };
             let found = inspect(&bytes).map_err(unusable)?;
-            describe(path, &found).iter().for_each(print::out);
+            let mut described = json(path, &found);
+            if !self.json {
+                describe(path, &found).iter().for_each(|line| print::row(HANG, line));
+            }
             if let Some(event) = &input {
                 let measured = Measured {
                     component: path,
@@ -65,8 +77,17 @@ impl Inspect {
                     dialect: self.dialect.as_deref(),
                     runs: RUNS,
                 };
-                advice(&block_on(measured.run())?).iter().for_each(print::out);
+                let calls = block_on(measured.run())?;
+                if self.json {
+                    described.extend([("used".to_owned(), used_json(&calls)), ("advised".to_owned(), limits(&calls))]);
+                } else {
+                    advice(&calls).iter().for_each(|line| print::row(HANG, line));
+                }
             }
+            listed.push(Value::Object(described));
+        }
+        if self.json {
+            print::json(&json!({ "components": listed }));
         }
         Ok(Exit::Ok)
     }
@@ -82,10 +103,60 @@ fn advice(calls: &Calls) -> [String; 2] {
         memory.div_ceil(1024),
         report::time(time)
     );
-    let mib = (memory * 2).div_ceil(1 << 20);
-    let seconds = (time * 100).max(Duration::from_secs(1)).as_secs_f64().ceil();
-    let limits = format!("{{ \"fuel\": {}, \"memoryMiB\": {mib}, \"timeout\": {seconds} }}", round_up(fuel * 4));
-    [used, format!("  advised   \"limits\": {limits}")]
+    let spaced = limits(calls)
+        .as_object()
+        .map(|limits| limits.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect::<Vec<_>>().join(", "));
+    [used, format!("  advised   \"limits\": {{ {} }}", spaced.unwrap_or_default())]
+}
+
+/// The recommended limits.
+fn limits(calls: &Calls) -> Value {
+    let mib = (calls.memory * 2).div_ceil(1 << 20);
+    let time = (percentile(&calls.times, 99) * 100).max(Duration::from_secs(1));
+    // Whole seconds.
+    let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    json!({ "fuel": round_up(calls.fuel * 4), "memoryMiB": mib, "timeout": seconds })
+}
+
+fn used_json(calls: &Calls) -> Value {
+    let Calls { event, dialect, fuel, memory, said, .. } = calls;
+    let micros = u64::try_from(percentile(&calls.times, 99).as_micros()).unwrap_or(u64::MAX);
+    json!({
+        "event": event, "dialect": dialect, "verdict": said, "fuel": fuel, "memoryBytes": memory, "p99Us": micros,
+    })
+}
+
+/// The column of the values in a description.
+pub const HANG: usize = 12;
+
+/// A component as JSON.
+fn json(path: &Path, found: &Inspection) -> Map<String, Value> {
+    let producers = found
+        .producers
+        .iter()
+        .map(|producer| json!({ "field": producer.field, "name": producer.name, "version": producer.version }));
+    let described = json!({
+        "file": path.to_string_lossy(), "bytes": found.size, "digest": format!("sha256:{}", found.digest),
+        "language": found.language, "contract": found.contract, "producers": producers.collect::<Vec<_>>(),
+        "handles": found.handles.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
+        "asks": found.asks.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "inert": found.inert, "refused": found.refused,
+    });
+    match described {
+        Value::Object(described) => described,
+        _ => Map::new(),
+    }
+}
+
+/// The imports without power. Those of WASI are counted, because a language's runtime brings all of them.
+fn inert(imports: &[String]) -> String {
+    let of_wasi = |import: &String| Some(import.strip_prefix("wasi:")?.split_once('/')?.0.to_owned());
+    let packages: BTreeSet<String> = imports.iter().filter_map(of_wasi).collect();
+    if imports.len() <= 3 || !imports.iter().all(|import| of_wasi(import).is_some()) {
+        return list(imports.iter().map(|import| print::name(import)));
+    }
+    let packages = packages.iter().map(|package| print::name(package)).collect::<Vec<_>>().join(", ");
+    format!("{} imports of WASI: {packages}", imports.len())
 }
 
 /// Rounds up to two significant digits.
@@ -109,7 +180,7 @@ pub fn describe(path: &Path, found: &Inspection) -> [String; 6] {
         format!("  made by   {}", list(tools)),
         format!("  handles   {}", list(found.handles.iter().map(|kind| kind.name().to_owned()))),
         format!("  asks      {}", list(found.asks.iter().map(ToString::to_string))),
-        format!("  inert     {}", list(found.inert.iter().map(|import| print::name(import)))),
+        format!("  inert     {}", inert(&found.inert)),
         format!("  refused   {}", list(found.refused.iter().map(|import| print::name(import)))),
     ]
 }

@@ -15,6 +15,7 @@ use crate::{
         self, Client, Form, Scope, claude,
         plugin::{self, Installed},
     },
+    diagnostics,
     exit::Exit,
     heartbeat, print, report, user_file,
 };
@@ -212,7 +213,7 @@ fn check(mut config: Config, warnings: Vec<Diagnostic>) -> anyhow::Result<()> {
         found.extend(block_on(async { Ok(host(config).await?.check().await) })?);
     }
     for diagnostic in &found {
-        print::lines(diagnostic).into_iter().for_each(print::out);
+        diagnostics::out(diagnostic);
     }
     if found.iter().any(Diagnostic::is_error) {
         return Err(Exit::Config.error(format!("nothing was written: not every hook of {file} can be used")));

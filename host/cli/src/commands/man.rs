@@ -36,9 +36,8 @@ impl Man {
     }
 }
 
-/// The command line without the subcommand `help`, which would repeat all others.
 fn definition() -> Command {
-    Cli::command().disable_help_subcommand(true)
+    Cli::command()
 }
 
 #[cfg(test)]

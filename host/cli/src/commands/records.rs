@@ -11,11 +11,13 @@ use clap::{Args, Subcommand};
 use hookbox::{
     Record,
     chain::{Chain, Head, Verifier},
-    json,
+    json::parse,
     private::open_regular,
     sha256,
 };
 use hookbox_registry::{PublicKey, sign_head, verify_head};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::sign::signing_key;
 use crate::{exit::Exit, print, user_file};
@@ -53,6 +55,9 @@ struct Verify {
     /// Also print the decisions on this event: the file with its JSON
     #[arg(long, value_name = "FILE")]
     event: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -77,6 +82,9 @@ impl Records {
 
 impl Verify {
     fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let heads = match (&self.heads, &self.key) {
             (Some(heads), Some(key)) => read_heads(heads, key)?,
             _ => Vec::new(),
@@ -89,42 +97,94 @@ impl Verify {
             verifier.file(&shown, BufReader::new(file)).with_context(|| shown)?;
         }
         let findings = verifier.end();
-        findings.iter().for_each(print::out);
-        if let Some(event) = &self.event {
-            self.tell(event)?;
-        }
+        let decisions = self.event.as_ref().map(|event| self.decisions(event)).transpose()?;
         let lost = verifier.lost();
+        if self.json {
+            let findings: Vec<Value> = findings
+                .iter()
+                .map(|finding| {
+                    json!({ "file": finding.file, "line": finding.line, "damage": finding.damage.to_string() })
+                })
+                .collect();
+            print::json(&json!({
+                "records": verifier.lines(), "signedHeads": signed, "lost": lost, "whole": findings.is_empty(),
+                "findings": findings, "event": decisions,
+            }));
+            return Ok(if findings.is_empty() { Exit::Ok } else { Exit::Failed });
+        }
+        findings.iter().for_each(print::out);
+        if let Some(decisions) = &decisions {
+            decisions.print();
+        }
         let lost = if lost == 0 { String::new() } else { format!(", {lost} lost before they were written") };
         let word = if findings.is_empty() { "whole" } else { "damaged" };
         print::out(format_args!("{} records, {signed} signed heads{lost}: {word}", verifier.lines()));
         Ok(if findings.is_empty() { Exit::Ok } else { Exit::Failed })
     }
 
-    /// Prints the hooks that decided on an event, with the component and publisher of each.
-    fn tell(&self, event: &Path) -> anyhow::Result<()> {
+    /// The decisions on an event, with the component and publisher of each hook.
+    fn decisions(&self, event: &Path) -> anyhow::Result<Decisions> {
         let missing = || format!("{} does not exist", event.display());
         let digest = sha256(user_file::read(event)?.with_context(missing)?);
-        print::out(format_args!("event sha256:{digest}"));
+        let mut found = Decisions { digest: format!("sha256:{digest}"), records: Vec::new() };
         for path in &self.files {
             let mut text = Vec::new();
             open_regular(path)?.read_to_end(&mut text).with_context(|| path.display().to_string())?;
             for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
-                let record = json::parse(line).ok().and_then(|value| serde_json::from_value::<Record>(value).ok());
+                let record = parse(line).ok().and_then(|value| serde_json::from_value::<Record>(value).ok());
                 let Some(record) = record.filter(|record| record.event_digest == digest) else { continue };
-                print::out(format_args!("{}:{}: {}", path.display(), number + 1, record.verdict));
-                for hook in record.hooks.iter().filter(|hook| hook.component_digest.is_some()) {
-                    let component = hook.component_digest.as_deref().unwrap_or_default();
-                    let publisher = hook.publisher.as_deref().unwrap_or("unknown");
-                    print::out(format_args!(
-                        "  {}: {}, component sha256:{component}, publisher {}",
-                        print::name(&hook.hook),
-                        hook.verdict,
-                        print::name(publisher)
-                    ));
-                }
+                let hooks = record.hooks.into_iter().filter_map(|hook| {
+                    Some(Decided {
+                        component: format!("sha256:{}", hook.component_digest?),
+                        hook: hook.hook,
+                        verdict: hook.verdict.to_string(),
+                        publisher: hook.publisher,
+                    })
+                });
+                let (file, hooks) = (path.display().to_string(), hooks.collect());
+                found.records.push(Decision { file, line: number + 1, verdict: record.verdict.to_string(), hooks });
             }
         }
-        Ok(())
+        Ok(found)
+    }
+}
+
+/// The records of one event.
+#[derive(Debug, Serialize)]
+struct Decisions {
+    digest: String,
+    records: Vec<Decision>,
+}
+
+/// A record of the event.
+#[derive(Debug, Serialize)]
+struct Decision {
+    file: String,
+    line: usize,
+    verdict: String,
+    hooks: Vec<Decided>,
+}
+
+/// A component that was asked.
+#[derive(Debug, Serialize)]
+struct Decided {
+    hook: String,
+    verdict: String,
+    component: String,
+    publisher: Option<String>,
+}
+
+impl Decisions {
+    fn print(&self) {
+        print::out(format_args!("event {}", self.digest));
+        for Decision { file, line, verdict, hooks } in &self.records {
+            print::out(format_args!("{file}:{line}: {verdict}"));
+            for Decided { hook, verdict, component, publisher } in hooks {
+                let publisher = print::name(publisher.as_deref().unwrap_or("unknown"));
+                let hook = print::name(hook);
+                print::out(format_args!("  {hook}: {verdict}, component {component}, publisher {publisher}"));
+            }
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 use hookbox::Runtime;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::{sync::Semaphore, task::JoinHandle};
 
 use self::{
@@ -26,7 +26,7 @@ use self::{
     run::{CaseResult, run},
     state::CaseStates,
 };
-use crate::{change, exit::Exit, print, user_file};
+use crate::{change, exit::Exit, print, terminal::Tone, user_file};
 
 /// Run a hook's cases: events and the expected verdicts.
 #[derive(Debug, Args)]
@@ -50,6 +50,9 @@ pub struct Test {
     /// Also write the results for a machine, as JUnit does
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    /// Print the results as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// A case and its result.
@@ -64,6 +67,9 @@ type Running<'a> = (&'a File, Arc<Case>, JoinHandle<anyhow::Result<CaseResult>>)
 
 impl Test {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let config = self.config.clone().unwrap_or_else(|| self.folder.join("hooks.json"));
         let shipped_text = change::read(&config)?.with_context(|| format!("{} does not exist", config.display()))?;
         let shipped: Map<String, Value> =
@@ -84,8 +90,13 @@ impl Test {
             user_file::replace(path, junit::report(&tested).as_bytes())?;
         }
         let failed = tested.iter().filter(|tested| !tested.holds(self.update)).count();
-        let cases = if tested.len() == 1 { "1 case".to_owned() } else { format!("{} cases", tested.len()) };
-        print::out(format_args!("{cases}, {failed} failed"));
+        if self.json {
+            let cases: Vec<Value> = tested.iter().map(|tested| tested.json(self.update)).collect();
+            print::json(&json!({ "total": tested.len(), "failed": failed, "cases": cases }));
+        } else {
+            let cases = if tested.len() == 1 { "1 case".to_owned() } else { format!("{} cases", tested.len()) };
+            print::out(format_args!("{cases}, {failed} failed"));
+        }
         Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
     }
 
@@ -136,7 +147,9 @@ impl Test {
                 print::err(format_args!("{}: {}", file.place(&case), print::plain(&case.name)));
             })?;
             let one = Tested { file, case, went };
-            one.print(self.update);
+            if !self.json {
+                one.print(self.update);
+            }
             tested.push(one);
         }
         Ok(tested)
@@ -151,10 +164,18 @@ impl Tested<'_> {
 
     fn print(&self, update: bool) {
         if self.holds(update) {
-            return print::out(format_args!("ok      {}", self.case.name));
+            return print::marked(Tone::Good, "ok", format_args!("      {}", self.case.name));
         }
-        print::out(format_args!("FAILED  {}   {}", self.case.name, self.file.place(&self.case)));
+        print::marked(Tone::Bad, "FAILED", format_args!("  {}   {}", self.case.name, self.file.place(&self.case)));
         self.lines().iter().for_each(print::out);
+    }
+
+    fn json(&self, update: bool) -> Value {
+        let lines: Vec<String> = self.lines().iter().map(|line| line.trim_end().to_owned()).collect();
+        json!({
+            "name": self.case.name, "place": self.file.place(&self.case), "passed": self.holds(update),
+            "seconds": self.went.time.as_secs_f64(), "differences": lines,
+        })
     }
 
     /// The differences, followed by the output and log of each hook.

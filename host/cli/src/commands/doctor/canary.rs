@@ -12,7 +12,7 @@ use hookbox_protocol::{
 };
 use serde_json::{Value, json};
 
-use super::{Findings, line};
+use super::Findings;
 use crate::{
     child::{collect, within},
     clients::{
@@ -53,7 +53,7 @@ pub fn run(findings: &mut Findings, found: &Found, wiring: &Wiring) {
                  blocked"
             ));
         }
-        Some(0) if failed.is_empty() => line("canary", format_args!("{event}   {answer}   ({time})")),
+        Some(0) if failed.is_empty() => findings.line("canary", format_args!("{event}   {answer}   ({time})")),
         Some(0) => {
             let failed = print::plain(&failed.join("; "));
             findings.problem(format_args!("{event}: the outcome of the canary is {answer}, because {failed}"));

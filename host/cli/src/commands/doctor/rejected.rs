@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Findings, SCOPES, line};
+use super::{Findings, SCOPES};
 use crate::{
     change,
     clients::{claude, settings::Settings},
@@ -35,7 +35,7 @@ impl Findings {
             );
             // Without its settings Gemini does not start at all.
             if read.events.is_empty() && self.client.name != "gemini" {
-                line("note", text);
+                self.line("note", text);
             } else {
                 self.problem(text);
             }
@@ -61,7 +61,7 @@ impl Findings {
         let Some(program) = self.client.program() else { return };
         let found = match claude::invalid(&program, &self.project) {
             Ok(found) => found,
-            Err(error) => return line("note", report::one_line(&error)),
+            Err(error) => return self.line("note", report::one_line(&error)),
         };
         for invalid in found.iter().filter(|invalid| !reported.iter().any(|file| invalid.is_of(file))) {
             let is_ours = files.iter().any(|read| !read.events.is_empty() && invalid.is_of(&read.file));
@@ -71,7 +71,7 @@ impl Findings {
                     invalid.text
                 ));
             } else {
-                line("note", format_args!("Claude Code: {}", invalid.text));
+                self.line("note", format_args!("Claude Code: {}", invalid.text));
             }
         }
     }

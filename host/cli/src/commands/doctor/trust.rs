@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Findings, line};
+use super::Findings;
 use crate::clients::{Scope, codex, settings::Found};
 
 /// Asks Codex for its approvals, which only it can verify.
@@ -11,7 +11,7 @@ pub fn look(findings: &mut Findings, scope: Scope, file: &Path, found: &[&Found]
         return;
     }
     let Some(program) = findings.client.program() else {
-        line("trust", "codex is not on the PATH, so its approvals of the entries are unknown");
+        findings.line("trust", "codex is not on the PATH, so its approvals of the entries are unknown");
         return;
     };
     let listed = match codex::list(&program, &findings.project) {
@@ -26,7 +26,7 @@ pub fn look(findings: &mut Findings, scope: Scope, file: &Path, found: &[&Found]
         let keys = [file, &place].map(|file| codex::key(file, &found.event, found.place));
         match listed.hooks.iter().find(|hook| keys.contains(&hook.key)) {
             Some(hook) if hook.trusted && hook.enabled => {
-                line("trust", format_args!("{}   approved", found.event));
+                findings.line("trust", format_args!("{}   approved", found.event));
             }
             Some(hook) => {
                 let why = if hook.enabled { "its hash was not approved" } else { "it is switched off" };

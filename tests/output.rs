@@ -1,0 +1,251 @@
+//! Output of commands for people and for programs: marked lines, colours, JSON, and topics of the help.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use hookbox_testing::{examples, process::fed};
+use serde_json::{Value, json};
+
+const RM: &str =
+    r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
+const MISTAKES: &str = r#"{
+  "dialect": "claude",
+  "hooks": {
+    "PreToolUse": [
+      { "mathcer": "Bash", "hooks": [ { "type": "command", "command": "true", "timeout": "2" } ] }
+    ]
+  }
+}
+"#;
+
+fn hookbox(dir: &Path, variables: &[(&str, &str)], args: &[&str], stdin: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    command.args(args).current_dir(dir).env("HOME", dir).env("XDG_STATE_HOME", dir.join("state"));
+    command.env("XDG_CACHE_HOME", dir.join("cache"));
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(name);
+    }
+    fed(command.envs(variables.iter().copied()), stdin.as_bytes())
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Runs a command that prints JSON. Returns its exit code and the value.
+fn asked(dir: &Path, args: &[&str], stdin: &str) -> (i32, Value) {
+    let output = hookbox(dir, &[], args, stdin);
+    let text = stdout(&output);
+    assert_eq!(text.lines().count(), 1, "{args:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    (output.status.code().unwrap(), serde_json::from_str(&text).unwrap())
+}
+
+/// A folder with the command guard, its configuration and two cases, one of which fails.
+fn project() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::copy(examples::component("command-guard"), dir.path().join("guard.wasm")).unwrap();
+    let handler = json!({ "type": "wasm", "component": "guard.wasm" });
+    let config =
+        json!({ "dialect": "claude", "failClosed": true, "hooks": { "PreToolUse": [{ "hooks": [handler] }] } });
+    fs::write(dir.path().join("hooks.json"), config.to_string()).unwrap();
+    fs::write(dir.path().join("event.json"), RM).unwrap();
+    fs::create_dir(dir.path().join("tests")).unwrap();
+    let case =
+        |name: &str, expected: &str| format!("- name: {name}\n  event: {RM}\n  expect:\n    decision: {expected}\n");
+    fs::write(dir.path().join("tests/cases.yaml"), case("denies", "deny") + &case("allows", "allow")).unwrap();
+    dir
+}
+
+#[test]
+fn a_mistake_is_shown_in_its_line() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("hooks.json"), MISTAKES).unwrap();
+    let output = hookbox(dir.path(), &[], &["check", "hooks.json"], "");
+    let text = stdout(&output);
+    let expected = "\
+error: unknown key `mathcer`
+   hooks.json  /hooks/PreToolUse/0/mathcer   (line 5)
+   5 |       { \"mathcer\": \"Bash\", \"hooks\": [ { \"type\": \"command\", \"command\": \"true\", \"timeout\": \"2\" } ] }
+     |         ^^^^^^^^^
+   did you mean `matcher`?
+";
+    assert!(text.starts_with(expected), "{text}");
+    let timeout = text.lines().find(|line| line.trim_end().ends_with("^^^") && !line.contains("^^^^")).expect(&text);
+    let line = MISTAKES.lines().nth(4).unwrap();
+    assert_eq!(timeout.find('^').unwrap() - "   5 | ".len(), line.find("\"2\"").unwrap(), "{text}");
+    assert!(!text.contains('\u{1b}'), "colours only on terminals: {text}");
+
+    fs::write(dir.path().join("hooks.json"), "{\n  \"hooks\": [,]\n}\n").unwrap();
+    let text = stdout(&hookbox(dir.path(), &[], &["check", "hooks.json"], ""));
+    assert!(text.contains("   2 |   \"hooks\": [,]\n     |             ^\n"), "{text}");
+
+    // The client may pass stderr of `run` to the model, so it has no line of the file.
+    let output = hookbox(dir.path(), &[], &["run", "--config", "hooks.json"], RM);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("(line 2)") && !text.contains('^'), "{text}");
+}
+
+#[test]
+fn a_line_forges_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("hooks.json"), "{ \"zork\u{202e}\u{9b}2J\": 1, \"hooks\": {} }").unwrap();
+    let text = stdout(&hookbox(dir.path(), &[("CLICOLOR_FORCE", "1")], &["check", "hooks.json"], ""));
+    assert!(text.contains("^^^") && !text.contains(['\u{202e}', '\u{9b}']), "{text:?}");
+}
+
+#[test]
+fn colours_follow_the_usual_variables() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("hooks.json"), MISTAKES).unwrap();
+    let coloured = |variables: &[(&str, &str)]| {
+        let output = hookbox(dir.path(), variables, &["check", "hooks.json"], "");
+        stdout(&output).contains("\u{1b}[")
+    };
+    assert!(!coloured(&[]));
+    assert!(coloured(&[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!coloured(&[("CLICOLOR", "1")]), "stdout is not a terminal");
+    assert!(coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "")]), "an empty NO_COLOR has no effect");
+}
+
+#[test]
+fn check_lists_its_findings_as_json() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("hooks.json"), MISTAKES).unwrap();
+    let (code, found) = asked(dir.path(), &["check", "--json", "hooks.json"], "");
+    assert_eq!((code, &found["errors"], &found["warnings"]), (78, &json!(2), &json!(0)), "{found}");
+    let first = &found["diagnostics"][0];
+    let part = json!([first["severity"], first["pointer"], first["line"], first["column"], first["help"]]);
+    assert_eq!(part, json!(["error", "/hooks/PreToolUse/0/mathcer", 5, 9, "did you mean `matcher`?"]));
+    let dir = project();
+    let (code, found) = asked(dir.path(), &["check", "--json", "--config", "hooks.json"], "");
+    assert_eq!((code, &found["errors"]), (0, &json!(0)), "{found}");
+}
+
+#[test]
+fn errors_are_json_too() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in
+        [&["explain", "--json"][..], &["test", "--json"], &["check", "--json"], &["records", "verify", "--json", "x"]]
+    {
+        let output = hookbox(dir.path(), &[], args, "{}");
+        assert_ne!(output.status.code(), Some(0), "{args:?}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        let last: Value = serde_json::from_str(text.lines().last().unwrap_or_default()).expect(&text);
+        assert!(last["message"].is_string() && output.stdout.is_empty(), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn explain_and_test_print_json() {
+    let dir = project();
+    let (code, said) = asked(dir.path(), &["explain", "--json", "--config", "hooks.json", "--input", "event.json"], "");
+    assert_eq!((code, &said["verdict"], &said["event"]), (0, &json!("deny"), &json!("PreToolUse")), "{said}");
+    assert_eq!(said["hooks"][0]["verdict"], "deny", "{said}");
+    assert_eq!(said["output"]["hookSpecificOutput"]["permissionDecision"], "deny", "{said}");
+    assert!(said["clause"].as_str().unwrap().contains(".md#"), "{said}");
+
+    let (code, told) = asked(dir.path(), &["test", "--json"], "");
+    assert_eq!((code, &told["total"], &told["failed"]), (1, &json!(2), &json!(1)), "{told}");
+    let passed: Vec<&Value> = told["cases"].as_array().unwrap().iter().map(|case| &case["passed"]).collect();
+    assert_eq!(passed, [true, false]);
+    let case = &told["cases"][1];
+    assert!(case["place"].as_str().unwrap().ends_with("cases.yaml:5"), "{case}");
+    assert!(case["differences"].to_string().contains("expected"), "{case}");
+}
+
+#[test]
+fn inspect_cache_and_records_print_json() {
+    let dir = project();
+    let (code, found) = asked(dir.path(), &["inspect", "--json", "guard.wasm", "--input", "event.json"], "");
+    let component = &found["components"][0];
+    assert_eq!((code, &component["handles"]), (0, &json!(["PreToolUse", "PermissionRequest"])), "{found}");
+    assert!(component["digest"].as_str().unwrap().starts_with("sha256:") && component["advised"]["fuel"].is_u64());
+
+    let (code, found) = asked(dir.path(), &["cache", "--json"], "");
+    assert_eq!((code, &found["components"]), (0, &json!([])), "{found}");
+    assert!(found["compiled"]["files"].as_u64() >= Some(1), "{found}");
+
+    for _ in 0..2 {
+        hookbox(dir.path(), &[], &["run", "--config", "hooks.json", "--record", "r.jsonl", "--chain"], RM);
+    }
+    let (code, found) = asked(dir.path(), &["records", "verify", "--json", "r.jsonl", "--event", "event.json"], "");
+    assert_eq!((code, &found["records"], &found["whole"]), (0, &json!(2), &json!(true)), "{found}");
+    assert_eq!(found["event"]["records"].as_array().unwrap().len(), 2, "{found}");
+    assert_eq!(found["event"]["records"][0]["hooks"][0]["verdict"], "deny", "{found}");
+    let text = fs::read_to_string(dir.path().join("r.jsonl")).unwrap();
+    fs::write(dir.path().join("r.jsonl"), text.lines().nth(1).unwrap().to_owned() + "\n").unwrap();
+    let (code, found) = asked(dir.path(), &["records", "verify", "--json", "r.jsonl"], "");
+    assert_eq!((code, &found["whole"], &found["findings"][0]["line"]), (1, &json!(false), &json!(1)), "{found}");
+}
+
+#[test]
+fn doctor_prints_json() {
+    let dir = project();
+    let (code, found) = asked(dir.path(), &["doctor", "--json", "claude"], "");
+    assert_eq!(
+        (code, &found["problems"], &found["clients"][0]["client"]),
+        (78, &json!(1), &json!("claude")),
+        "{found}"
+    );
+    let findings = found["clients"][0]["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["about"] == "problem"), "{found}");
+    assert_eq!(hookbox(dir.path(), &[], &["install", "claude", "--yes"], "").status.code(), Some(0));
+    let (_, found) = asked(dir.path(), &["doctor", "--json", "claude"], "");
+    let findings = found["clients"][0]["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["about"] == "entry"), "{found}");
+}
+
+#[test]
+fn help_knows_topics_and_commands() {
+    let dir = tempfile::tempdir().unwrap();
+    let help = |args: &[&str]| {
+        let output = hookbox(dir.path(), &[], &[&["help"], args].concat(), "");
+        (output.status.code().unwrap(), stdout(&output) + &String::from_utf8(output.stderr).unwrap())
+    };
+    let all = stdout(&hookbox(dir.path(), &[], &["--help"], ""));
+    let topics = all
+        .split("Topics (hookbox help TOPIC):\n")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .map_while(|line| line.split_whitespace().next());
+    let topics: Vec<&str> = topics.collect();
+    assert!(topics.len() >= 7, "{all}");
+    for topic in topics {
+        let (code, text) = help(&[topic]);
+        assert!(code == 0 && text.lines().count() > 5, "{topic}: {text}");
+    }
+    assert_eq!(help(&[]), (0, all.clone()));
+    assert_eq!(help(&["check"]).1, stdout(&hookbox(dir.path(), &[], &["check", "--help"], "")));
+    let verify = stdout(&hookbox(dir.path(), &[], &["records", "verify", "--help"], ""));
+    assert_eq!(help(&["records", "verify"]).1, verify);
+    let (code, text) = help(&["exit-code"]);
+    assert!(code == 64 && text.contains("did you mean `exit-codes`?"), "{text}");
+    let (code, text) = help(&["records", "verfy"]);
+    assert!(code == 64 && text.contains("did you mean `verify`?"), "{text}");
+    let (code, text) = help(&["zork"]);
+    assert!(code == 64 && text.contains("the topics are clients"), "{text}");
+}
+
+/// Every command that has `--json` is in the topic, and no other.
+#[test]
+fn the_topic_on_json_is_complete() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| stdout(&hookbox(dir.path(), &[], args, ""));
+    let help = run(&["--help"]);
+    let commands = help.split("Commands:\n").nth(1).unwrap().lines().map_while(|line| line.trim().split(' ').next());
+    let commands: Vec<String> = commands.take_while(|name| !name.is_empty()).map(str::to_owned).collect();
+    let commands = commands.into_iter().chain(["records verify".to_owned()]);
+    let mut with: Vec<String> = commands
+        .filter(|command| run(&[command.split(' ').collect::<Vec<_>>(), vec!["--help"]].concat()).contains("--json"))
+        .collect();
+    with.sort();
+    let topic = run(&["help", "json"]);
+    let listed = topic.lines().find(|line| line.contains("bench  ")).unwrap();
+    assert_eq!(listed.trim().split("  ").collect::<Vec<_>>(), with);
+}
