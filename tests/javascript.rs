@@ -124,7 +124,7 @@ fn errors_name_their_position_and_leave_no_component() {
             vec!["`onEverything`, which is not an event\n", "the events are"],
         ),
         (hook("export const stop = () => {};"), vec!["hook.js handles no event", "onPreToolUse"]),
-        (hook("export const onStop = 5;"), vec!["onStop is 5, and has to be a function"]),
+        (hook("export const onStop = 5;"), vec!["onStop is 5; it must be a function"]),
         (
             hook("import { state } from '@hookbox/guest';\nstate.get('x');\nexport const onStop = () => {};"),
             vec!["the hook calls state.get while it is imported", "Call it in the handler"],
@@ -326,7 +326,7 @@ fn errors_are_faults_with_their_message_and_place() {
         ("deep", "guest-error: TypeError: cannot read property 'missing' of null (broken.js:4)"),
         ("rejected", "guest-error: RangeError: later (hook.ts:"),
         ("bad", "odd"),
-        ("wrong", "onPreToolUse returned `decison`, which its output has not"),
+        ("wrong", "onPreToolUse returned `decison`, which is unknown here"),
         ("fetch", "use `http` of @hookbox/guest"),
         ("recursion", "its stack overflowed"),
         ("loop", "out-of-fuel"),

@@ -13,7 +13,7 @@ const EFFECTS = { context: "text", systemMessage: "text", suppressOutput: "flag"
 export function event(name, inputs, output) {
   const known = membersOf(output);
   return (handler) => {
-    if (typeof handler !== "function") throw new TypeError(`${name} is ${shown(handler)}, and has to be a function`);
+    if (typeof handler !== "function") throw new TypeError(`${name} is ${shown(handler)}; it must be a function`);
     return {
       handle(context, ...values) {
         try {
@@ -54,7 +54,10 @@ function membersOf(output) {
 function lower(name, output, known, answer) {
   const given = answer ?? {};
   if (output === "json") return answer === undefined || answer === null ? null : json(name, "an object", answer);
-  if (typeof given !== "object" || Array.isArray(given)) wrong(name, `returned ${shown(given)}`);
+  if (typeof given !== "object" || Array.isArray(given)) {
+    const all = Object.keys(known).slice(0, 2).join(", ");
+    wrong(name, `returned ${shown(given)}; it must return ${all ? `an object (${all}, …) or nothing` : "nothing"}`);
+  }
   check(name, given, known);
   if (output === "nothing") return undefined;
   const effects = members(name, given, EFFECTS);
@@ -70,7 +73,7 @@ function check(name, given, known) {
   for (const key in given) {
     if (given[key] !== undefined && !Object.hasOwn(known, key)) {
       const all = Object.keys(known).join(", ");
-      wrong(name, `returned \`${key}\`, which its output has not${all && `; it has ${all}`}`);
+      wrong(name, `returned \`${key}\`, which is unknown here; ${all ? `known are ${all}` : "it must return nothing"}`);
     }
   }
 }
@@ -83,7 +86,7 @@ function members(name, given, kinds) {
 }
 
 const expect = (name, key, value, type) =>
-  typeof value === type ? value : wrong(name, `returned ${shown(value)} as \`${key}\`, which is a ${type}`);
+  typeof value === type ? value : wrong(name, `returned ${shown(value)} as \`${key}\`; it must be a ${type}`);
 
 const KINDS = {
   text: (name, key, value) => (value === undefined ? null : expect(name, key, value, "string")),
@@ -91,11 +94,11 @@ const KINDS = {
   json: (name, key, value) => (value === undefined ? null : json(name, `\`${key}\``, value)),
   object(name, key, value) {
     if (value === undefined) return null;
-    if (!isObject(value)) wrong(name, `returned ${shown(value)} as \`${key}\`, which is an object`);
+    if (!isObject(value)) wrong(name, `returned ${shown(value)} as \`${key}\`; it must be an object`);
     return json(name, `\`${key}\``, value);
   },
   pairs(name, key, value = {}) {
-    if (!isObject(value)) wrong(name, `returned ${shown(value)} as \`${key}\`, which is an object of strings`);
+    if (!isObject(value)) wrong(name, `returned ${shown(value)} as \`${key}\`; it must be an object of strings`);
     return Object.entries(value).map(([variable, text]) => [variable, expect(name, `${key}.${variable}`, text, "string")]);
   },
   halt(name, key, value) {
@@ -111,12 +114,12 @@ function decide(name, cases, { decision = "pass", reason, response, interrupt = 
   const payload = Object.hasOwn(cases, decision) ? cases[decision] : undefined;
   if (decision !== "pass" && payload === undefined) {
     const known = ["pass", ...Object.keys(cases)].join(", ");
-    wrong(name, `decided ${shown(decision)}, which this event does not take; it takes ${known}`);
+    wrong(name, `returned the decision ${shown(decision)}, which is unknown here; known are ${known}`);
   }
   if (reason !== undefined) expect(name, "reason", reason, "string");
   if (interrupt !== false) expect(name, "interrupt", interrupt, "boolean");
   if (reason !== undefined && (payload === undefined || payload === "response")) {
-    wrong(name, "returned a reason without a decision it belongs to");
+    wrong(name, "returned a reason without a decision that takes one");
   }
   if (interrupt && payload !== "denial") wrong(name, "returned `interrupt` without a deny");
   if (response !== undefined && payload !== "response") wrong(name, "returned a response without `respond`");

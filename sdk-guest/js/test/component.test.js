@@ -76,27 +76,27 @@ test("effects and rewrites are lowered", () => {
 
 test("what is not an output is a failure, never a pass", () => {
   for (const [output, why] of [
-    ["deny", /onPreToolUse returned "deny"/],
+    ["deny", /onPreToolUse returned "deny"; it must return an object \(decision, reason, …\) or nothing/],
     [true, /returned true/],
     [[], /returned an array/],
-    [{ decison: "deny" }, /`decison`, which its output has not; it has decision, reason/],
-    [block("x"), /decided "block", which this event does not take; it takes pass, allow/],
-    [{ decision: "dney" }, /decided "dney"/],
-    [{ decision: "toString" }, /decided "toString"/],
-    [{ decision: "deny", reason: 5 }, /returned 5 as `reason`, which is a string/],
+    [{ decison: "deny" }, /`decison`, which is unknown here; known are decision, reason/],
+    [block("x"), /decision "block", which is unknown here; known are pass, allow/],
+    [{ decision: "dney" }, /decision "dney"/],
+    [{ decision: "toString" }, /decision "toString"/],
+    [{ decision: "deny", reason: 5 }, /returned 5 as `reason`; it must be a string/],
     [{ reason: "x" }, /a reason without a decision/],
-    [{ ...deny("x"), interrupt: true }, /`interrupt`, which its output has not/],
+    [{ ...deny("x"), interrupt: true }, /`interrupt`, which is unknown here/],
     [respond({}), /without `forLlm`/],
     [{ updatedInput: () => 1 }, /has no JSON/],
-    [{ extra: [] }, /`extra`, which is an object/],
+    [{ extra: [] }, /`extra`; it must be an object/],
     [{ halt: "turn" }, /`halt`/],
-    [{ suppressOutput: "yes" }, /`suppressOutput`, which is a boolean/],
+    [{ suppressOutput: "yes" }, /`suppressOutput`; it must be a boolean/],
   ]) {
     const { tag, val } = failure(() => tool(() => output));
     assert.equal(tag, "failed");
     assert.match(val, why);
   }
-  assert.match(failure(() => events.stop(() => deny("x")).handle(CONTEXT, {})).val, /takes pass, block/);
+  assert.match(failure(() => events.stop(() => deny("x")).handle(CONTEXT, {})).val, /known are pass, block/);
   assert.match(failure(() => events.preToolUse(5)).message, /onPreToolUse is 5/);
 });
 
