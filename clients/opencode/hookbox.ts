@@ -8,7 +8,7 @@
 // every export of a plugin file as a plugin; so there is one export.
 
 import { spawn } from "node:child_process";
-import { resolve as place } from "node:path";
+import { basename, dirname, resolve as place } from "node:path";
 
 type Json = Record<string, unknown>;
 
@@ -167,7 +167,7 @@ function read(env: NodeJS.ProcessEnv, directory: string): Settings {
   const timeout = Number(env.HOOKBOX_TIMEOUT_MS);
   return {
     command: env.HOOKBOX ?? INSTALLED.command,
-    config: env.HOOKBOX_CONFIG ?? place(directory, INSTALLED.config),
+    config: env.HOOKBOX_CONFIG ?? place(project(directory), INSTALLED.config),
     url: env.HOOKBOX_URL,
     tenant: env.HOOKBOX_TENANT ?? "default",
     token: env.HOOKBOX_TOKEN,
@@ -175,6 +175,12 @@ function read(env: NodeJS.ProcessEnv, directory: string): Settings {
     failOpen: env.HOOKBOX_FAIL_OPEN === "1",
     directory,
   };
+}
+
+/** The project with this file in `.opencode/plugin/`. OpenCode may have been started in a folder below it. */
+function project(directory: string): string {
+  const folder = dirname(import.meta.dirname ?? "");
+  return basename(folder) === ".opencode" ? dirname(folder) : directory;
 }
 
 /** Sends one event to hookbox. Throws when the answer is missing, late or invalid. */

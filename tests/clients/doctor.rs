@@ -197,6 +197,31 @@ fn entries_in_local_settings_are_found_and_so_are_those_above() {
     assert!(has(&text, "project", "in a parent folder") && has(&text, "canary", "PreToolUse"), "{text}");
 }
 
+/// Measured with the programs in `coverage.json`: a client that starts below its settings does not read them, except
+/// OpenCode, and Codex in a repository.
+#[test]
+fn settings_above_that_the_client_does_not_read_are_a_problem() {
+    let below = |client: &str, event: &str, in_repository: bool| {
+        let machine = Machine::new(&guard(client, event, 5000));
+        machine.install(&[client]);
+        if in_repository {
+            fs::create_dir(machine.project().join(".git")).unwrap();
+        }
+        let folder = machine.project().join("src/deep");
+        fs::create_dir_all(&folder).unwrap();
+        let mut command = machine.command(env!("CARGO_BIN_EXE_hookbox"));
+        let output = fed(command.current_dir(folder).args(["doctor", client]), b"");
+        has(&String::from_utf8(output.stdout).unwrap(), "PROBLEM", "when it is started in this folder")
+    };
+    for (client, event) in
+        [("claude", "PreToolUse"), ("codebuddy", "PreToolUse"), ("gemini", "BeforeTool"), ("copilot", "PreToolUse")]
+    {
+        assert!(below(client, event, true), "{client}");
+    }
+    assert_eq!([below("codex", "PreToolUse", false), below("codex", "PreToolUse", true)], [true, false]);
+    assert!(!below("opencode", "PreToolUse", false));
+}
+
 #[test]
 fn nothing_makes_it_wait_for_ever() {
     let files = [".claude/settings.json", ".claude/settings.local.json", "hooks.json", "guard.wasm"];

@@ -6,6 +6,7 @@ mod install;
 mod links;
 mod machine;
 mod moves;
+mod paths;
 mod refusals;
 mod rejected;
 mod words;

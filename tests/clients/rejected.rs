@@ -148,6 +148,29 @@ fn claude_code_checks_its_settings() {
     assert!(!text.contains("Not signed in"), "{text}");
 }
 
+/// Claude Code writes its state and starts npm, which writes a log. Neither may stay in a home that never ran it.
+#[test]
+fn asking_claude_code_leaves_nothing_in_the_home() {
+    let machine = Machine::new(&guard("claude", "PreToolUse", 2));
+    let user = machine.path("home/.claude/settings.json");
+    let said = "Invalid settings\\n- $CLAUDE_CONFIG_DIR/settings.json: from a copy: $(cat $CLAUDE_CONFIG_DIR/settings.json)\\n";
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = doctor ] || {{ echo 2.1.330; exit; }}\nstate=${{CLAUDE_CONFIG_DIR:-$HOME/.claude}}\n\
+         mkdir -p $state/backups ${{NPM_CONFIG_CACHE:-$HOME/.npm}}/_logs\nprintf \"{said}\"\n"
+    );
+    program(&machine, "claude", &script);
+    machine.install(&["claude"]);
+    let names = |folder: &std::path::Path| {
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
+    };
+    assert!(!names(&machine.path("home")).iter().any(|name| name == ".claude" || name == ".npm"));
+    machine.write("home/.claude/settings.json", "{ }");
+    let (_, text) = doctor(&machine, "claude");
+    assert!(text.contains(&format!("{}: from a copy: {{ }}", user.display())), "{text}");
+    assert_eq!(names(&machine.path("home/.claude")), ["settings.json"]);
+}
+
 /// The stub answers as `codex app-server` 0.169.0 does for a file that it cannot parse.
 #[test]
 fn the_reason_of_codex_is_shown() {

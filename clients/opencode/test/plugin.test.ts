@@ -2,7 +2,7 @@
 // by default), or a program or a server that misbehaves.
 
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -16,10 +16,10 @@ import { OpenCode } from "./opencode.js";
 const HOOKBOX = process.env.HOOKBOX ?? "hookbox";
 
 /** OpenCode in a folder of its own, with the plugin set up by these variables. */
-async function opencode(env: Record<string, string>, directory = folder()): Promise<OpenCode> {
+async function opencode(env: Record<string, string>, directory = folder(), loaded: object = plugin): Promise<OpenCode> {
   for (const name of Object.keys(process.env)) if (name.startsWith("HOOKBOX")) delete process.env[name];
   Object.assign(process.env, { HOOKBOX_TIMEOUT_MS: "20000", ...env });
-  return OpenCode.load([plugin], directory);
+  return OpenCode.load([loaded as typeof plugin], directory);
 }
 
 function folder(): string {
@@ -61,6 +61,18 @@ test("a call without an objection runs", async () => {
 
 test("a denied call does not run, and the model gets the reason", async () => {
   const agent = await behind({ PreToolUse: says("PreToolUse", { permissionDecision: "deny", permissionDecisionReason: "not here" }) });
+  assert.deepEqual(await agent.tool("bash", { ...ls }, tool), { told: "error: not here" });
+});
+
+test("OpenCode that starts below the project finds its configuration", async () => {
+  const directory = folder();
+  const hook = says("PreToolUse", { permissionDecision: "deny", permissionDecisionReason: "not here" });
+  const config = { dialect: "opencode", hooks: { PreToolUse: [{ hooks: [{ type: "command", command: hook }] }] } };
+  writeFileSync(join(directory, "hooks.json"), JSON.stringify(config));
+  const [plugins, below] = [join(directory, ".opencode/plugin"), join(directory, "src/deep")];
+  for (const made of [plugins, below]) mkdirSync(made, { recursive: true });
+  copyFileSync(new URL("../hookbox.js", import.meta.url), join(plugins, "hookbox.mjs"));
+  const agent = await opencode({ HOOKBOX }, below, await import(join(plugins, "hookbox.mjs")));
   assert.deepEqual(await agent.tool("bash", { ...ls }, tool), { told: "error: not here" });
 });
 

@@ -45,6 +45,8 @@ pub struct Client {
     pub patience: u64,
     /// The text that its own parser reads.
     pub syntax: Syntax,
+    /// The project settings that it reads when it starts below them, as measured.
+    pub above: Above,
 }
 
 /// The deviations from strict JSON that a client's own parser reads, as measured with the programs in `coverage.json`.
@@ -76,6 +78,17 @@ pub enum Form {
     Plugin,
 }
 
+/// The folders above the one that it starts in, whose project settings a client reads too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Above {
+    /// None.
+    None,
+    /// Those of the same repository.
+    Repository,
+    /// All, or not known.
+    All,
+}
+
 /// The scope of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -102,6 +115,7 @@ const CLIENT: Client = Client {
     shell: "Bash",
     patience: 60,
     syntax: LENIENT,
+    above: Above::All,
 };
 
 /// Every client that `install` and `doctor` support.
@@ -116,6 +130,7 @@ pub static ALL: &[Client] = &[
         local_file: Some(".claude/settings.local.json"),
         project_variable: Some("CLAUDE_PROJECT_DIR"),
         syntax: Syntax { byte_order_mark: true, ..STRICT },
+        above: Above::None,
         ..CLIENT
     },
     Client {
@@ -127,6 +142,7 @@ pub static ALL: &[Client] = &[
         project_file: Some(".codebuddy/settings.json"),
         local_file: Some(".codebuddy/settings.local.json"),
         syntax: Syntax { byte_order_mark: false, ..LENIENT },
+        above: Above::None,
         ..CLIENT
     },
     Client {
@@ -150,6 +166,7 @@ pub static ALL: &[Client] = &[
         patience: 600,
         project_file: Some(".codex/hooks.json"),
         syntax: STRICT,
+        above: Above::Repository,
         ..CLIENT
     },
     Client {
@@ -163,6 +180,7 @@ pub static ALL: &[Client] = &[
         project_variable: Some("GEMINI_PROJECT_DIR"),
         milliseconds: true,
         syntax: Syntax { comments: true, ..STRICT },
+        above: Above::None,
         ..CLIENT
     },
     Client {
@@ -177,6 +195,7 @@ pub static ALL: &[Client] = &[
         project_file: Some(".github/hooks/hookbox.json"),
         project_variable: Some("COPILOT_PROJECT_DIR"),
         syntax: STRICT,
+        above: Above::None,
         ..CLIENT
     },
     Client {
@@ -250,6 +269,16 @@ impl Client {
             files.into_iter().any(|file| file.symlink_metadata().is_ok() && Some(&file) != user.as_ref())
         };
         above(from).find(has).unwrap_or(from).to_owned()
+    }
+
+    /// Returns true if the client, started in a folder, reads the settings of the project around it.
+    pub fn reads_from(&self, folder: &Path, project: &Path) -> bool {
+        let is_below = folder != project;
+        match self.above {
+            Above::None => !is_below,
+            Above::Repository => !is_below || project.starts_with(codex::root(folder)),
+            Above::All => true,
+        }
     }
 
     /// The default scope: the project, if the client has settings for projects.

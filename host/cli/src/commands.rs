@@ -28,7 +28,7 @@ mod records;
 mod run;
 mod save;
 mod schema;
-mod scratch;
+pub mod scratch;
 mod serve;
 mod sign;
 mod stdio;

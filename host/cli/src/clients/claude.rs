@@ -1,6 +1,7 @@
 //! Claude Code's own word about its settings: `claude doctor` lists what it does not read.
 
 use std::{
+    fs,
     path::Path,
     process::{Command, Stdio},
     time::Duration,
@@ -8,10 +9,12 @@ use std::{
 
 use anyhow::Context;
 
-use crate::child;
+use crate::{child, commands::scratch::Scratch, user_file};
 
 /// The timeout of the request.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// The user's settings, in Claude Code's folder.
+const SETTINGS: &str = "settings.json";
 /// The heading of the list.
 const HEADING: &str = "Invalid settings";
 
@@ -37,12 +40,22 @@ impl Invalid {
 
 /// Asks Claude Code which of a project's settings it does not read. It starts nothing of the project for this.
 ///
+/// Claude Code and the npm that it starts write into the home of their user. So they get a temporary folder with a copy
+/// of the user's settings instead.
+///
 /// # Errors
 /// The program cannot be run, or does not respond.
-pub fn invalid(program: &Path, project: &Path) -> anyhow::Result<Vec<Invalid>> {
+pub fn invalid(program: &Path, home: Option<&Path>, project: &Path) -> anyhow::Result<Vec<Invalid>> {
+    let scratch = Scratch::new("claude")?;
+    let settings = home.map(|home| user_file::read(&home.join(SETTINGS))).transpose()?.flatten();
+    if let Some(settings) = settings {
+        fs::write(scratch.path().join(SETTINGS), settings).with_context(|| scratch.path().display().to_string())?;
+    }
     let mut child = Command::new(program)
         .arg("doctor")
         .current_dir(project)
+        .env("CLAUDE_CONFIG_DIR", scratch.path())
+        .env("NPM_CONFIG_CACHE", scratch.path().join("npm"))
         .env("DISABLE_AUTOUPDATER", "1")
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
         .stdin(Stdio::null())
@@ -52,7 +65,9 @@ pub fn invalid(program: &Path, project: &Path) -> anyhow::Result<Vec<Invalid>> {
         .with_context(|| format!("cannot run `{} doctor`", program.display()))?;
     let output = child::within(&mut child, PATIENCE);
     let output = output.with_context(|| format!("`{} doctor` did not end", program.display()))?;
-    Ok(parse(&String::from_utf8_lossy(&output)))
+    let output = String::from_utf8_lossy(&output);
+    let Some(home) = home else { return Ok(parse(&output)) };
+    Ok(parse(&output.replace(&*scratch.path().to_string_lossy(), &home.to_string_lossy())))
 }
 
 fn parse(output: &str) -> Vec<Invalid> {

@@ -159,7 +159,9 @@ pub fn line(client: &Client, scope: Scope, project: &Path, words: &[String]) -> 
     let (config, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
     let below = Path::new(config).strip_prefix(project).ok();
     let config = match (scope, client.project_variable, below) {
-        (Scope::Project, Some(variable), Some(below)) => in_double_quotes(variable, &below.to_string_lossy()),
+        (Scope::Project, Some(variable), Some(below)) => {
+            in_double_quotes(&reference(client, variable), &below.to_string_lossy())
+        }
         _ => quoted(config),
     };
     before.iter().map(|word| quoted(word)).chain([config]).collect::<Vec<_>>().join(" ")
@@ -195,8 +197,32 @@ pub fn closed(client: &Client, wiring: &Wiring, event: &str, line: &str) -> Stri
     }
 }
 
-fn in_double_quotes(variable: &str, below: &str) -> String {
-    let mut text = format!("\"${variable}/");
+/// The reference to a variable. Gemini replaces `$NAME` by a quoted path, which is wrong within quotes, and leaves
+/// `${NAME}` to the shell.
+fn reference(client: &Client, variable: &str) -> String {
+    if client.name == "gemini" { format!("${{{variable}}}") } else { format!("${variable}") }
+}
+
+/// A command line as the client gives it to the shell.
+pub fn expanded(client: &Client, project: &Path, line: &str) -> String {
+    match client.project_variable {
+        Some(variable) if client.name == "gemini" => {
+            line.replace(&format!("${variable}"), &quoted(&project.to_string_lossy()))
+        }
+        _ => line.to_owned(),
+    }
+}
+
+/// Returns true if the client changes the command line so that it names another configuration than it says.
+pub fn is_misquoted(client: &Client, project: &Path, handler: &Value) -> bool {
+    let Some(line) = handler.get("command").and_then(Value::as_str) else { return false };
+    let expanded = expanded(client, project, line);
+    let file = |line: &str| Some(ours(&json!({ "command": line }))?.file(client, project));
+    expanded != line && file(&expanded) != file(line)
+}
+
+fn in_double_quotes(reference: &str, below: &str) -> String {
+    let mut text = format!("\"{reference}/");
     for c in below.chars() {
         if "$`\"\\".contains(c) {
             text.push('\\');

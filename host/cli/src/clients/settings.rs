@@ -190,6 +190,14 @@ impl<'a> Settings<'a> {
             }
         }
         self.strip(|found| stale.iter().any(|(event, place)| *event == found.event && *place == found.place), false)?;
+        // The array of an event that has no entry any more.
+        let is_emptied = |event: &str| stale.iter().any(|(stale, _)| stale == event);
+        let emptied = if self.client.form == Form::Process { Vec::new() } else { self.events()? };
+        for (event, array) in emptied.into_iter().filter(|(event, _)| is_emptied(event)) {
+            if array.elements().is_empty() && !wanted.iter().any(|(wanted, _)| *wanted == event) {
+                self.container()?.and_then(|hooks| hooks.get(&event)).into_iter().for_each(CstObjectProp::remove);
+            }
+        }
         if wanted.is_empty() {
             return Ok(());
         }

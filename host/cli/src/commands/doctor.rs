@@ -76,10 +76,9 @@ impl Doctor {
             if self.client.is_none() && client.program().is_none() && !there {
                 continue;
             }
-            let above = project != folder;
             let listed = self.json.then(Vec::new);
             let mut findings = Findings { client, project, problems: 0, unseen: 0, listed };
-            findings.examine(&coverage, self.client.is_some(), above);
+            findings.examine(&coverage, self.client.is_some(), &folder);
             problems += findings.problems;
             unseen += findings.unseen;
             shown.push(findings.json());
@@ -127,12 +126,12 @@ impl Findings {
         })
     }
 
-    fn examine(&mut self, coverage: &Coverage, asked_for: bool, above: bool) {
+    fn examine(&mut self, coverage: &Coverage, asked_for: bool, folder: &Path) {
         let client = self.client;
         if self.listed.is_none() {
             print::out(client.title);
         }
-        if above {
+        if self.project != folder {
             let project = self.project.display().to_string();
             self.line("project", format_args!("{project}: its settings are in a parent folder"));
         }
@@ -154,7 +153,18 @@ impl Findings {
         for scope in SCOPES {
             let Some(file) = client.file(scope, &self.project) else { continue };
             match self.settings(scope, &file, coverage) {
-                Ok(found) => entries += found,
+                Ok(found) => {
+                    entries += found;
+                    if found > 0 && scope != Scope::User && !client.reads_from(folder, &self.project) {
+                        self.problem(format_args!(
+                            "{} does not read {} when it is started in this folder: start it in the project's folder, or use \
+                             `hookbox install {} --user`",
+                            client.title,
+                            file.display(),
+                            client.name
+                        ));
+                    }
+                }
                 Err(error) => self.problem(report::one_line(&error)),
             }
         }
@@ -190,6 +200,14 @@ impl Findings {
             self.check(&wiring);
             for found in &of_config {
                 self.timeout(found, &wiring);
+                if entry::is_misquoted(client, &self.project, &found.handler) {
+                    self.problem(format_args!(
+                        "{}: every call is blocked: {} puts quotes around the project's path, and the entry too: \
+                         `hookbox install {}` writes it anew",
+                        found.event, client.title, client.name
+                    ));
+                    continue;
+                }
                 match vouched::check(client, scope, &self.project, file, found, &wiring) {
                     Ok(()) => canary::run(self, found, &wiring),
                     Err(why) => self.line("canary", format_args!("{}   not run: {why}", found.event)),

@@ -224,7 +224,7 @@ fn check(mut config: Config, warnings: Vec<Diagnostic>) -> anyhow::Result<()> {
 /// Asks Claude Code if it loads the written file. It drops a whole file for some errors.
 fn loaded_by_claude(place: &Place) -> Exit {
     let Some(program) = place.client.program() else { return Exit::Ok };
-    let found = match claude::invalid(&program, &place.project) {
+    let found = match claude::invalid(&program, place.client.home().as_deref(), &place.project) {
         Ok(found) => found,
         Err(error) => {
             print::out(format_args!("{}; `hookbox doctor claude` checks again", report::one_line(&error)));

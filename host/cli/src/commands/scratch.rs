@@ -1,18 +1,26 @@
-//! A temporary folder of this process, with a state store.
+//! A temporary folder of this process.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs::{self, DirBuilder},
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
 use hookbox::capability::state::SqliteStore;
 
-/// A temporary folder. It is removed on drop.
+/// A temporary folder that only its user can read. It is removed on drop.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
     pub fn new(what: &str) -> anyhow::Result<Self> {
         let folder = std::env::temp_dir().join(format!("hookbox-{what}-{}", std::process::id()));
-        fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
+        DirBuilder::new().mode(0o700).create(&folder).with_context(|| folder.display().to_string())?;
         Ok(Self(folder))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 
     /// A state store in the folder.

@@ -156,8 +156,9 @@ fn empty(kind: EventKind) -> Input {
 fn ask(findings: &Findings, found: &Found, wire: &[u8]) -> std::io::Result<(Option<i32>, String, String)> {
     let text = |key: &str| found.handler.get(key).and_then(Value::as_str);
     let line = text("bash").or(text("command")).filter(|_| found.handler.get("args").is_none());
+    let line = line.map(|line| entry::expanded(findings.client, &findings.project, line));
     let words = found.ours.words.iter().map(String::as_str);
-    let mut words: Vec<&str> = line.map_or_else(|| words.collect(), |line| vec!["sh", "-c", line]);
+    let mut words: Vec<&str> = line.as_deref().map_or_else(|| words.collect(), |line| vec!["sh", "-c", line]);
     let program = if words.is_empty() { "hookbox" } else { words.remove(0) };
     let mut command = Command::new(program);
     command.args(words);

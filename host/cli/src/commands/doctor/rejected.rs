@@ -59,7 +59,7 @@ impl Findings {
     /// Reports what Claude Code itself says about the settings.
     fn claude(&mut self, files: &[Read], reported: &[PathBuf]) {
         let Some(program) = self.client.program() else { return };
-        let found = match claude::invalid(&program, &self.project) {
+        let found = match claude::invalid(&program, self.client.home().as_deref(), &self.project) {
             Ok(found) => found,
             Err(error) => return self.line("note", report::one_line(&error)),
         };
