@@ -70,11 +70,6 @@ bindings-hostile: build bindings-release
 bindings-interpreters: bindings-test
     TOOLS={{bindings_tools}} GUARD={{target}}/bench-guard.wasm bindings/test-interpreters {{target}}
 
-# The package for Python under PYTHON, a CPython without the GIL, for which its extension module is built
-bindings-free-threaded python: bindings-test
-    PYO3_PYTHON={{python}} cargo build -p hookbox-cli -p hookbox-guest -p hookbox-node -p hookbox-python --lib
-    GUARD={{target}}/bench-guard.wasm bindings/test-free-threaded {{target}} {{python}}
-
 # The packages as they are published: optimised, for every Linux with this glibc or a later one; prints their sizes
 bindings-release glibc="2.28": zig-installed
     [ -d "{{target}}/tools/zigbuild/auditwheel" ] || python3 -m pip install --quiet --require-hashes --only-binary :all: --no-deps \
