@@ -203,7 +203,7 @@ impl Findings {
                 if entry::is_misquoted(client, &self.project, &found.handler) {
                     self.problem(format_args!(
                         "{}: every call is blocked: {} puts quotes around the project's path, and the entry too: \
-                         `hookbox install {}` writes it anew",
+                         `hookbox install {}` writes it again",
                         found.event, client.title, client.name
                     ));
                     continue;

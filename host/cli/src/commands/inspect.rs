@@ -119,10 +119,10 @@ fn limits(calls: &Calls) -> Value {
 }
 
 fn used_json(calls: &Calls) -> Value {
-    let Calls { event, dialect, fuel, memory, said, .. } = calls;
+    let Calls { event, dialect, fuel, memory, decision, .. } = calls;
     let micros = u64::try_from(percentile(&calls.times, 99).as_micros()).unwrap_or(u64::MAX);
     json!({
-        "event": event, "dialect": dialect, "verdict": said, "fuel": fuel, "memoryBytes": memory, "p99Us": micros,
+        "event": event, "dialect": dialect, "verdict": decision, "fuel": fuel, "memoryBytes": memory, "p99Us": micros,
     })
 }
 
