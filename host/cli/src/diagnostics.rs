@@ -13,7 +13,9 @@ use crate::{
 
 /// Prints a diagnostic on stdout, with the line that it is about.
 pub fn out(diagnostic: &Diagnostic) {
-    lines(diagnostic, terminal::colours(&io::stdout())).iter().for_each(|line| print::safe_out(line));
+    for line in lines(diagnostic, terminal::colours(&io::stdout())) {
+        print::safe_out(&line);
+    }
 }
 
 /// Prints a diagnostic on stderr. Under `run` and `stdio` without the line, because the model may read it.
@@ -24,7 +26,9 @@ pub fn err(diagnostic: &Diagnostic) {
     if print::is_for_client() {
         return print::lines(diagnostic).into_iter().for_each(print::err);
     }
-    lines(diagnostic, terminal::colours(&io::stderr())).iter().for_each(|line| print::safe_err(line));
+    for line in lines(diagnostic, terminal::colours(&io::stderr())) {
+        print::safe_err(&line);
+    }
 }
 
 /// A diagnostic as JSON.

@@ -33,7 +33,9 @@ pub fn row(hang: usize, line: impl Display) {
     let line = plain(&line.to_string());
     match terminal::width() {
         Some(width) => {
-            terminal::wrap(&line, hang, width).into_iter().for_each(|line| write(io::stdout().lock(), &line))
+            for line in terminal::wrap(&line, hang, width) {
+                write(io::stdout().lock(), &line);
+            }
         }
         None => write(io::stdout().lock(), &line),
     }

@@ -56,15 +56,15 @@ struct Findings {
 impl Findings {
     fn add(&mut self, diagnostic: &Diagnostic) {
         if diagnostic.is_error() {
-            self.errors += 1
+            self.errors += 1;
         } else {
-            self.warnings += 1
+            self.warnings += 1;
         }
         if self.json { self.listed.push(diagnostics::json(diagnostic)) } else { diagnostics::out(diagnostic) }
     }
 
     /// Adds a warning that has no place in the file.
-    fn warn(&mut self, message: String) {
+    fn warn(&mut self, message: &str) {
         self.warnings += 1;
         if self.json {
             self.listed.push(json!({ "severity": "warning", "message": message }));
@@ -113,7 +113,7 @@ impl Check {
                     let digest = trusted.digest.clone();
                     trust::hold_back(&mut trusted, &digest, false);
                     for line in trust::leave_out_programs(&mut config) {
-                        findings.warn(line);
+                        findings.warn(&line);
                     }
                 }
                 found.extend(block_on(async {
@@ -134,7 +134,9 @@ impl Check {
                     }
                     Ok(found)
                 })?);
-                found.iter().for_each(|diagnostic| findings.add(diagnostic));
+                for diagnostic in &found {
+                    findings.add(diagnostic);
+                }
             }
             Err(found) => found.diagnostics.iter().for_each(|diagnostic| findings.add(diagnostic)),
         }

@@ -45,7 +45,7 @@ impl Help {
         let mut command = &whole;
         for word in &self.words {
             let found = command.find_subcommand(word).filter(|found| !found.is_hide_set());
-            command = found.ok_or_else(|| unknown(word, command, std::ptr::eq(command, &whole)))?;
+            command = found.ok_or_else(|| unknown(word, command, std::ptr::eq(command, &raw const whole)))?;
         }
         let words = self.words.iter().map(String::as_str);
         // As with `--help`, so that both print the same.

@@ -66,7 +66,9 @@ impl Inspect {
             let found = inspect(&bytes).map_err(unusable)?;
             let mut described = json(path, &found);
             if !self.json {
-                describe(path, &found).iter().for_each(|line| print::row(HANG, line));
+                for line in describe(path, &found) {
+                    print::row(HANG, line);
+                }
             }
             if let Some(event) = &input {
                 let measured = Measured {
@@ -81,7 +83,9 @@ impl Inspect {
                 if self.json {
                     described.extend([("used".to_owned(), used_json(&calls)), ("advised".to_owned(), limits(&calls))]);
                 } else {
-                    advice(&calls).iter().for_each(|line| print::row(HANG, line));
+                    for line in advice(&calls) {
+                        print::row(HANG, line);
+                    }
                 }
             }
             listed.push(Value::Object(described));
