@@ -60,6 +60,25 @@ async fn a_burst_delays_only_itself() {
 }
 
 #[tokio::test]
+async fn endless_hooks_of_one_tenant_leave_instances_for_others() {
+    // The neighbour may have more events at once than there are instances.
+    let files = neighbours(json!({ "concurrency": 16 }));
+    files.settings(json!({ "maxInstances": 4 }));
+    let daemon = files.start();
+    assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    let ask = || tokio::spawn(daemon.ask("greedy", bash("ls")).header("hookbox-timeout", "60").send());
+    let asked: Vec<_> = (0..8).map(|_| ask()).collect();
+    daemon
+        .until("judged", async || metric_if_any(&daemon, r#"hookbox_judging{tenant="greedy"}"#).await == Some(8.0))
+        .await;
+    for _ in 0..5 {
+        assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+        assert!(metric(&daemon, "hookbox_pool_running").await <= 2.0);
+    }
+    asked.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test]
 async fn used_fuel_is_charged() {
     let mut owner = tenant("acme");
     owner["quotas"] = json!({ "fuelPerSecond": 1000 });

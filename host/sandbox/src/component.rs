@@ -203,7 +203,7 @@ impl Component {
         let begin = Instant::now();
         let failed = |failure| Run { fuel: Some(0), time: begin.elapsed(), ..Run::new(Err(failure)) };
         let deadline = context.deadline.into();
-        let Some(_place) = self.engine.place(deadline).await else {
+        let Some(_running) = self.engine.begin(&context.tenant, deadline).await else {
             return failed(Failure::new(Cause::Busy, ALL_IN_USE));
         };
         let pace = self.engine.lane().begin(&context.tenant);

@@ -4,15 +4,15 @@ use std::{
     fmt, io,
     num::NonZeroU32,
     path::PathBuf,
-    sync::{Arc, Condvar, Mutex, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
     time::Duration,
 };
 
-use tokio::{
-    sync::{Semaphore, SemaphorePermit},
-    time::{Instant, timeout_at},
-};
+use tokio::time::{Instant, timeout_at};
 use wasmtime::{Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
     lane::{Lane, Seen, TICK},
     limits::{CORE_INSTANCES, MEMORIES, TABLES},
     loads::Loads,
+    scheduler::{Fifo, Running, Scheduler},
     store::OpenFiles,
 };
 
@@ -57,6 +58,8 @@ pub struct EngineOptions {
     pub compiler: Option<Compiler>,
     /// The lifetime of the process.
     pub profile: Profile,
+    /// Decides which calls may begin. With `None` they begin in FIFO order.
+    pub scheduler: Option<Arc<dyn Scheduler>>,
 }
 
 /// The lifetime of the process. It decides which resources are reserved in advance.
@@ -81,6 +84,7 @@ impl Default for EngineOptions {
             cache_dir: None,
             compiler: None,
             profile: Profile::Resident,
+            scheduler: None,
         }
     }
 }
@@ -94,7 +98,8 @@ pub struct Engine {
 struct Inner {
     engine: wasmtime::Engine,
     options: EngineOptions,
-    places: Arc<Semaphore>,
+    scheduler: Arc<dyn Scheduler>,
+    running: AtomicUsize,
     clock: Arc<Clock>,
     codes: Codes,
     lane: Arc<Lane>,
@@ -115,9 +120,10 @@ impl Engine {
         settings.enable_compiler(options.compiler.is_none());
         let engine = wasmtime::Engine::new(&settings).map_err(|e| LoadError::Engine(format!("{e:#}")))?;
         let (lane, clock) = (Arc::new(Lane::new()), Arc::default());
-        let places = Arc::new(Semaphore::new(options.max_instances.get().try_into().unwrap_or(Semaphore::MAX_PERMITS)));
-        let (codes, files) = (Codes::default(), Arc::default());
-        Ok(Self { inner: Arc::new(Inner { engine, options, places, clock, codes, lane, files }) })
+        let instances = usize::try_from(options.max_instances.get()).unwrap_or(usize::MAX);
+        let scheduler = options.scheduler.clone().unwrap_or_else(|| Arc::new(Fifo::new(instances)));
+        let (running, codes, files) = (AtomicUsize::new(0), Codes::default(), Arc::default());
+        Ok(Self { inner: Arc::new(Inner { engine, options, scheduler, running, clock, codes, lane, files }) })
     }
 
     /// Returns the options that the engine was created with.
@@ -137,8 +143,7 @@ impl Engine {
 
     /// Returns the number of components that are running.
     pub fn running(&self) -> usize {
-        let places = usize::try_from(self.inner.options.max_instances.get()).unwrap_or(usize::MAX);
-        places.saturating_sub(self.inner.places.available_permits())
+        self.inner.running.load(Ordering::Relaxed)
     }
 
     pub(crate) fn codes(&self) -> &Codes {
@@ -159,12 +164,10 @@ impl Engine {
         &self.inner.lane
     }
 
-    /// Waits for an execution permit and returns `None` at the deadline `until`. Waiters are served in FIFO order.
-    pub(crate) async fn place(&self, until: Instant) -> Option<SemaphorePermit<'_>> {
-        match self.inner.places.try_acquire() {
-            Ok(place) => Some(place),
-            Err(_) => timeout_at(until, self.inner.places.acquire()).await.ok()?.ok(),
-        }
+    /// Waits for the scheduler's permit to run a call of this tenant, and returns `None` at the deadline `until`.
+    pub(crate) async fn begin(&self, tenant: &Arc<str>, until: Instant) -> Option<Running<'_>> {
+        let permit = timeout_at(until, self.inner.scheduler.permit(tenant)).await.ok()?;
+        Some(Running::new(permit, &self.inner.running))
     }
 
     /// Starts the clock unless it is running.

@@ -22,6 +22,7 @@ mod loads;
 pub mod permission;
 pub mod private;
 mod run;
+pub mod scheduler;
 mod sealed;
 mod store;
 mod trace;

@@ -330,6 +330,7 @@ fn build(settings: &Settings, mut runtime: RuntimeBuilder) -> Result<Runtime, Se
     // What a tenant's lock says the tenant vouches for, below the operator's policy and the tenant's ceiling.
     let revoked = settings.registries.as_ref().map(|registries| registries.revoked.clone()).unwrap_or_default();
     runtime = runtime.approvals(Approvals::Vouched).revoked(revoked);
+    runtime = runtime.scheduler(Gate::new(settings.max_instances as usize));
     runtime = runtime.max_instances(settings.max_instances).max_memory_mib(settings.max_memory_mib);
     if let Some(cache) = &settings.cache {
         runtime = runtime.cache_dir(cache);

@@ -1,4 +1,4 @@
-//! Admission control: a bounded number of concurrent events, with round-robin between tenants.
+//! Admission control: a bounded number of concurrent events and of running components, with round-robin between tenants.
 //!
 //! A tenant may hold no more permits than its own limit and than remain free (dynamic thresholds, Choudhury and Hahne
 //! 1998). A single tenant gets half of the permits, and a new tenant always finds one. Waiting events are queued per
@@ -9,6 +9,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use hookbox::{
+    async_trait,
+    sandbox::scheduler::{Permit, Scheduler},
+};
 use tokio::sync::oneshot;
 
 /// A tenant's limits.
@@ -157,6 +161,14 @@ impl Drop for Place {
     }
 }
 
+/// As the scheduler of the runtime, it gives the permits for running components. Calls wait until their deadlines.
+#[async_trait]
+impl Scheduler for Gate {
+    async fn permit(&self, tenant: &Arc<str>) -> Permit {
+        Box::new(self.enter(tenant, Bounds { concurrency: usize::MAX, queue: usize::MAX }).await)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -165,7 +177,7 @@ mod tests {
         task::{Context, Poll, Waker},
     };
 
-    use super::{Bounds, Full, Gate, Place};
+    use super::{Bounds, Full, Gate, Place, Scheduler};
 
     const WIDE: Bounds = Bounds { concurrency: 100, queue: 100 };
 
@@ -263,5 +275,17 @@ mod tests {
         // It got the permit, but its future is never polled again.
         drop(gone);
         assert!(now(stays).unwrap().is_ok());
+    }
+
+    #[test]
+    fn running_components_of_one_tenant_leave_room_for_others() {
+        let gate = Gate::new(4);
+        let permit = |tenant: &str| now(pin!(gate.permit(&tenant.into())));
+        let held = [permit("greedy"), permit("greedy")];
+        assert!(held.iter().all(Option::is_some) && permit("greedy").is_none());
+        let other = permit("other").unwrap();
+        drop(held);
+        drop(other);
+        assert_eq!(load(&gate), (0, 0));
     }
 }

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use hookbox_sandbox::{CompileLimits, Compiler, EngineOptions, Profile};
+use hookbox_sandbox::{CompileLimits, Compiler, EngineOptions, Profile, scheduler::Scheduler};
 use tokio::sync::OnceCell;
 
 use super::{Inner, Runtime};
@@ -40,6 +40,7 @@ pub struct RuntimeBuilder {
     component_cache: Option<ComponentCache>,
     revoked: Option<Revoked>,
     profile: Profile,
+    scheduler: Option<Arc<dyn Scheduler>>,
 }
 
 impl RuntimeBuilder {
@@ -68,6 +69,13 @@ impl RuntimeBuilder {
     /// as `busy` at their timeout.
     pub fn max_instances(mut self, instances: u32) -> Self {
         self.max_instances = Some(instances);
+        self
+    }
+
+    /// Sets the scheduler, which decides which calls of components may begin. Default: FIFO order, with
+    /// [`RuntimeBuilder::max_instances`] permits.
+    pub fn scheduler(mut self, scheduler: impl Scheduler + 'static) -> Self {
+        self.scheduler = Some(Arc::new(scheduler));
         self
     }
 
@@ -178,6 +186,7 @@ impl RuntimeBuilder {
             cache_dir: self.cache_dir.or_else(folders::cache),
             compiler: self.compiler.map(|program| Compiler { program, limits: self.compile_limits }),
             profile: self.profile,
+            scheduler: self.scheduler,
         };
         let inner = Inner {
             options,
