@@ -211,13 +211,14 @@ bundle: build
 bindings:
     cargo run -q -p hookbox-bindings
 
-# Signatures and artifacts of the real cosign and wkg, in both directions, with a registry on this machine. Builds both, which
-# takes some minutes. RECORD=1 writes the recordings of the ordinary tests
+# Signatures and artifacts of the real cosign and wkg, in both directions, with a registry, a certificate authority and a
+# transparency log on this machine. Builds both, which takes some minutes. RECORD=1 writes the recordings of the ordinary tests
 interop: needs
     [ -x {{target}}/tools/bin/cosign-{{cosign_version}} ] || packaging/go-tool github.com/sigstore/cosign/v3/cmd/cosign {{cosign_version}}
     [ "$({{target}}/tools/bin/wkg --version 2>/dev/null)" = "wkg {{wkg_version}}" ] || \
         cargo install wkg --version {{wkg_version}} --locked --debug --root {{target}}/tools --target-dir {{target}}/tools/target
-    COSIGN={{target}}/tools/bin/cosign-{{cosign_version}} WKG={{target}}/tools/bin/wkg \
+    npm ci --ignore-scripts --no-audit --no-fund --prefix tests/interop
+    COSIGN={{target}}/tools/bin/cosign-{{cosign_version}} WKG={{target}}/tools/bin/wkg SIGSTORE={{justfile_directory()}}/tests/interop/sigstore.mjs \
         cargo test --workspace --test registry -- --ignored
 
 # 100,000 requests through one process that serves PicoClaw, in the memory it began with

@@ -5,6 +5,7 @@
 mod attacks;
 mod clients;
 mod interop;
+mod keyless;
 mod lock;
 mod publishers;
 mod setup;

@@ -85,7 +85,9 @@ pub fn reference(text: &str) -> anyhow::Result<Reference> {
 pub fn refused(error: PolicyError) -> anyhow::Error {
     match error {
         PolicyError::Registry(error) => failed(error),
-        PolicyError::NoKey(_) | PolicyError::Names(_) | PolicyError::Key(..) => Exit::Config.error(error.to_string()),
+        PolicyError::NoKey(_) | PolicyError::Names(_) | PolicyError::Key(..) | PolicyError::Identity(..) => {
+            Exit::Config.error(error.to_string())
+        }
         error => Exit::Unsigned.error(error.to_string()),
     }
 }

@@ -26,6 +26,6 @@ pub use pull::{ManifestInfo, Pulled};
 pub use push::Pushed;
 pub use resolve::{Resolved, resolve};
 pub use signature::{
-    KeyError, Mode, Policy, PolicyError, Provenance, PublicKey, Publisher, Publishers, SignatureError, Signer,
-    SigningKey, Trust, Verified, sign_head, verify_head,
+    Identity, KeyError, Keyless, Mode, Policy, PolicyError, Provenance, PublicKey, Publisher, Publishers,
+    SignatureError, Signer, SigningKey, Trust, Verified, sign_head, verify_head,
 };

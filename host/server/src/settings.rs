@@ -304,6 +304,11 @@ impl Settings {
             for key in keys.filter(|key| !key.contains("-----BEGIN")) {
                 *key = folder.join(&*key).to_string_lossy().into_owned();
             }
+            registries
+                .publishers
+                .iter_mut()
+                .filter_map(|publisher| publisher.trusted_root.as_mut())
+                .for_each(from_here);
         }
         settings.tls.iter_mut().for_each(|tls| [&mut tls.certificate, &mut tls.key].into_iter().for_each(from_here));
         settings

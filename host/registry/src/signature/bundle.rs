@@ -35,6 +35,12 @@ pub enum SignatureError {
     /// None of the keys signed it.
     #[error("none of the publisher's keys made it")]
     Key,
+    /// It is keyless, and its certificate, its entry in the log or its signature does not hold.
+    #[error("its keyless signature does not hold: {0}")]
+    Keyless(String),
+    /// Another identity made it.
+    #[error("it was made by `{0}`, whom the policy does not name")]
+    Identity(String),
 }
 
 #[derive(Debug, Deserialize)]
@@ -196,6 +202,16 @@ mod tests {
             let mut forged = bundle.clone();
             *forged.pointer_mut(pointer).unwrap() = value;
             assert!(verify(forged.to_string().as_bytes(), &digest, &[key.public()]).is_err(), "{pointer}");
+        }
+        // One good signature of two is not enough: a bundle has exactly one.
+        let (other, _) = SigningKey::generate().unwrap();
+        let wrong: Value = serde_json::from_slice(&sign(&other, &digest).unwrap()).unwrap();
+        let [good, wrong] =
+            [&bundle, &wrong].map(|bundle| bundle.pointer("/dsseEnvelope/signatures/0").unwrap().clone());
+        for signatures in [json!([good, wrong]), json!([wrong, good]), json!([good, good])] {
+            let mut forged = bundle.clone();
+            *forged.pointer_mut("/dsseEnvelope/signatures").unwrap() = signatures;
+            assert!(verify(forged.to_string().as_bytes(), &digest, &[key.public(), other.public()]).is_err());
         }
         assert!(verify(b"{}", &digest, &[key.public()]).is_err());
     }

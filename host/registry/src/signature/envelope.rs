@@ -46,10 +46,12 @@ impl Envelope {
     ) -> Result<(&'a PublicKey, Vec<u8>), SignatureError> {
         let payload = self.payload(payload_type)?;
         let message = message(payload_type, &payload);
-        let signatures: Vec<Vec<u8>> =
-            self.signatures.iter().filter_map(|signature| BASE64_STANDARD.decode(&signature.sig).ok()).collect();
-        let signed = |key: &&PublicKey| signatures.iter().any(|signature| key.verifies(&message, signature));
-        let key = keys.iter().find(signed).ok_or(SignatureError::Key)?;
+        // A bundle has exactly one signature, which also bounds the time for it.
+        let [signature] = self.signatures.as_slice() else {
+            return Err(SignatureError::Form(format!("it has {} signatures, not one", self.signatures.len())));
+        };
+        let signature = BASE64_STANDARD.decode(&signature.sig).map_err(|_| SignatureError::Key)?;
+        let key = keys.iter().find(|key| key.verifies(&message, &signature)).ok_or(SignatureError::Key)?;
         Ok((key, payload))
     }
 

@@ -31,8 +31,14 @@ pub enum KeyError {
     #[error("not a PEM block `{0}`")]
     Pem(&'static str),
     /// The key is encrypted.
-    #[error("the key is encrypted; give one in PKCS#8 without a password, or sign with cosign")]
+    #[error("the key is encrypted; decrypt it with `openssl pkey -in KEY -out hooks.key`")]
     Encrypted,
+    /// It is encrypted in cosign's own format, which only cosign reads.
+    #[error(
+        "the key is encrypted by cosign; sign with `cosign sign --key KEY HOST/REPOSITORY@DIGEST`, or make a key for both \
+         programs: docs/share.md"
+    )]
+    Cosign,
     /// The key is of another kind.
     #[error("the key is not ECDSA on P-256")]
     Kind,
@@ -120,6 +126,12 @@ impl SigningKey {
     /// # Errors
     /// [`KeyError`]
     pub fn from_pem(text: &str) -> Result<Self, KeyError> {
+        if ["SIGSTORE", "COSIGN"]
+            .iter()
+            .any(|label| text.contains(&format!("-----BEGIN ENCRYPTED {label} PRIVATE KEY")))
+        {
+            return Err(KeyError::Cosign);
+        }
         if text.contains("ENCRYPTED") {
             return Err(KeyError::Encrypted);
         }
@@ -215,7 +227,10 @@ mod tests {
             ("", KeyError::Pem("PRIVATE KEY")),
             ("-----BEGIN PRIVATE KEY-----\n%\n-----END PRIVATE KEY-----", KeyError::Pem("PRIVATE KEY")),
             ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", KeyError::Kind),
-            ("-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----", KeyError::Encrypted),
+            ("-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----", KeyError::Cosign),
+            ("-----BEGIN ENCRYPTED COSIGN PRIVATE KEY-----", KeyError::Cosign),
+            ("-----BEGIN ENCRYPTED PRIVATE KEY-----", KeyError::Encrypted),
+            ("-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED", KeyError::Encrypted),
         ] {
             assert_eq!(SigningKey::from_pem(text).unwrap_err(), error, "{text}");
         }

@@ -1,6 +1,6 @@
 //! Policies: the signers that may publish under some names, and revocations. Inconsistent policies cannot be built.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hookbox::artifact::{Reference, Revoked, SCHEME};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{
     key::{KeyError, PublicKey},
-    signer::{Signer, Verified, verified},
+    signer::{Identity, Signer, Verified, verified},
 };
 use crate::{client::Registry, error::RegistryError, pull::ManifestInfo};
 
@@ -25,7 +25,7 @@ pub enum Mode {
     Off,
 }
 
-/// A policy: keys that may publish under some names.
+/// A policy: keys and identities that may publish under some names.
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// A repository with its host, or a prefix with `*` after it.
@@ -36,7 +36,7 @@ pub struct Policy {
 
 /// A policy as written in a settings file.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Publisher {
     /// A repository with its host, or a prefix: `registry.example/acme/*`.
@@ -47,6 +47,12 @@ pub struct Publisher {
     /// Files of public keys, or their PEM text.
     #[serde(default)]
     pub keys: Vec<String>,
+    /// Identities that sign without a key.
+    #[serde(default)]
+    pub identities: Vec<Identity>,
+    /// The file of the trusted root for these identities (`trusted_root.json`).
+    #[serde(default)]
+    pub trusted_root: Option<PathBuf>,
 }
 
 /// Policies. For each repository, the first matching one applies.
@@ -66,9 +72,12 @@ pub struct Trust {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// A policy of `require` or `warn` names no key.
-    #[error("the policy for `{0}` has no key, and its mode is not `off`")]
+    /// A policy of `require` or `warn` names nobody.
+    #[error("the policy for `{0}` has no key and no identity, and its mode is not `off`")]
     NoKey(String),
+    /// An identity names everybody, or a trusted root is missing, useless or invalid.
+    #[error("the policy for `{0}`: {1}")]
+    Identity(String, String),
     /// The names of a policy are invalid.
     #[error("`{0}` names no repositories: write `HOST/REPOSITORY`, or a prefix that ends with `/*`")]
     Names(String),
@@ -132,14 +141,18 @@ impl Publisher {
     /// Builds the policy. Files are relative to `folder`.
     ///
     /// # Errors
-    /// As [`Policy::new`], [`PolicyError::Key`].
+    /// As [`Policy::new`], [`PolicyError::Key`], [`PolicyError::Identity`].
     pub fn policy(&self, folder: &Path) -> Result<Policy, PolicyError> {
         let keys = self.keys.iter().map(|key| {
             let is_text = key.contains("-----BEGIN");
             let read = if is_text { PublicKey::from_pem(key) } else { PublicKey::read(&folder.join(key)) };
             read.map(Signer::Key).map_err(|error| PolicyError::Key(self.references.clone(), error))
         });
-        Policy::new(&self.references, self.mode, keys.collect::<Result<_, _>>()?)
+        let mut signers: Vec<Signer> = keys.collect::<Result<_, _>>()?;
+        let root = self.trusted_root.as_ref().map(|file| folder.join(file));
+        let identities = Signer::identities(&self.identities, root.as_deref());
+        signers.extend(identities.map_err(|why| PolicyError::Identity(self.references.clone(), why))?);
+        Policy::new(&self.references, self.mode, signers)
     }
 }
 
@@ -199,7 +212,10 @@ impl Trust {
     ) -> Result<Option<Verified>, PolicyError> {
         let verified = self.publishers.verify(registry, reference, seen).await?;
         let digests = [seen.component.digest.as_str(), seen.digest.as_str()];
-        match self.revoked.find(digests, verified.as_ref().map(|verified| verified.publisher.as_str())) {
+        let publisher = verified.as_ref().map(|verified| verified.publisher.as_str());
+        let identity = verified.as_ref().and_then(|verified| verified.identity.as_deref());
+        let revoked = self.revoked.find(digests, publisher).or_else(|| self.revoked.find(digests, identity));
+        match revoked {
             Some(what) => Err(PolicyError::Revoked { reference: reference.to_string(), what: what.to_owned() }),
             None => Ok(verified),
         }

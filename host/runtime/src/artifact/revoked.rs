@@ -12,7 +12,8 @@ pub const REGISTRIES_FILE: &str = "registries.json";
 /// Bytes of it at most.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Revoked digests, of components or manifests (`sha256:…`), and publishers (`key:sha256:…`).
+/// Revoked digests, of components or manifests (`sha256:…`), and publishers (`key:sha256:…`, or
+/// `IDENTITY (ISSUER)`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Revoked {
