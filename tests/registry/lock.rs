@@ -358,6 +358,85 @@ fn one_file_transfers_a_lock_to_an_offline_machine() {
     assert!(!other.path().join("hookbox/components").exists());
 }
 
+/// A tar file of these entries.
+fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut tar = tar::Builder::new(Vec::new());
+    for (name, bytes) in entries {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        header.set_entry_type(tar::EntryType::Regular);
+        // Past the check of the library, which writes no `..`.
+        header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_cksum();
+        tar.append(&header, *bytes).unwrap();
+    }
+    tar.into_inner().unwrap()
+}
+
+#[test]
+fn a_hostile_archive_loads_only_what_the_lock_names() {
+    let setup = Setup::new(&silent(1));
+    setup.push(&silent(2), "2");
+    let hook = |reference: &str| json!({ "type": "wasm", "component": setup.registry.reference(reference) });
+    let configure = |references: &[&str]| {
+        let hooks: Vec<Value> = references.iter().map(|reference| hook(reference)).collect();
+        let config = json!({ "hooks": { "PreToolUse": [{ "hooks": hooks }] } });
+        fs::write(setup.dir.path().join("hooks.json"), config.to_string()).unwrap();
+    };
+    configure(&["acme/guard:1", "acme/guard:2"]);
+    setup.does(&["lock"]);
+    let home = tempfile::tempdir().unwrap();
+    let load = |content: Vec<u8>| {
+        fs::write(setup.dir.path().join("hooks.tar"), content).unwrap();
+        setup.in_home(home.path(), &["load", "hooks.tar"])
+    };
+    let [first, second] = [silent(1), silent(2)];
+    let [a, b] = [&first, &second].map(|bytes| format!("components/{}.wasm", hookbox::sha256(bytes)));
+    // A component that is there twice does not stand for another, which is missing.
+    let output = load(archive(&[(&a, &first), (&a, &first)]));
+    assert!(!output.status.success() && text(&output).contains("lacks components"), "{output:?}");
+    // Other names, links and bytes.
+    let mut link = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_ustar();
+    header.set_size(0);
+    header.set_entry_type(tar::EntryType::Symlink);
+    link.append_link(&mut header, &a, "/etc/passwd").unwrap();
+    for content in [
+        archive(&[("components/../../escaped", b"x"), (&a.replace("components", "component"), &first)]),
+        link.into_inner().unwrap(),
+        archive(&[(&a, b"other bytes")]),
+        archive(&[(&a, &[first.clone(), vec![0; 1000]].concat())]),
+        b"no archive".to_vec(),
+        Vec::new(),
+    ] {
+        assert!(!load(content).status.success());
+    }
+    // A name as long as the disk is not read into memory.
+    let mut header = tar::Header::new_gnu();
+    header.set_path("././@LongLink").unwrap();
+    header.set_size(3 << 30);
+    header.set_entry_type(tar::EntryType::GNULongName);
+    header.set_cksum();
+    let file = setup.dir.path().join("hooks.tar");
+    fs::write(&file, header.as_bytes()).unwrap();
+    fs::File::options().write(true).open(&file).unwrap().set_len((3 << 30) + 4096).unwrap();
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -v 4000000; exec \"$0\" load hooks.tar", env!("CARGO_BIN_EXE_hookbox")]);
+    let like = setup.command(&[]);
+    limited.current_dir(setup.dir.path()).envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = limited.output().unwrap();
+    assert!(text(&output).contains("lacks components"), "{output:?}");
+
+    // Two references to one component are one file.
+    assert!(load(archive(&[("more", b"x"), (&b, &second), (&a, &first)])).status.success());
+    setup.push(&first, "3");
+    configure(&["acme/guard:1", "acme/guard:3"]);
+    setup.does(&["lock"]);
+    setup.does(&["save", "hooks.tar"]);
+    let output = setup.in_home(home.path(), &["load", "hooks.tar"]);
+    assert!(output.status.success() && text(&output).contains("1 of 1 component loaded"), "{output:?}");
+}
+
 /// A checkout may have links in the place of files that commands make.
 #[test]
 fn new_files_are_not_written_through_links() {

@@ -1,6 +1,7 @@
 //! `hookbox save` and `hookbox load`: the components of a lock in one file, for machines without a network.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs::File,
     io::Read,
     path::{Path, PathBuf},
@@ -14,8 +15,8 @@ use tar::{Archive, Builder, EntryType, Header};
 use super::lock::count;
 use crate::{exit::Exit, locks::Locks, print, user_file};
 
-/// Bytes of one component in a file at most.
-const MOST: u64 = 256 << 20;
+/// Bytes that are read of a file at most.
+const MOST: u64 = 4 << 30;
 /// Entries that are read of a file.
 const ENTRIES: usize = 4096;
 
@@ -48,7 +49,11 @@ impl Save {
         let locks = Locks::open(self.config, None)?;
         let mut tar = Builder::new(Vec::new());
         add(&mut tar, LOCK_FILE, locks.lock.text().as_bytes())?;
+        let mut saved = BTreeSet::new();
         for (name, locked) in &locks.lock.components {
+            if !saved.insert(locked.hex()) {
+                continue;
+            }
             let bytes = locks.cached(locked)?.ok_or_else(|| {
                 Exit::Stale.advised(format!("`{name}` is not fetched"), &["run   hookbox lock --locked"])
             })?;
@@ -65,25 +70,29 @@ impl Load {
         let locks = Locks::open(self.config, None)?;
         let shown = self.file.display().to_string();
         let file: File = open_regular(&self.file).with_context(|| shown.clone())?;
-        let mut loaded = 0;
-        for entry in Archive::new(file).entries()?.take(ENTRIES) {
+        let mut missing: BTreeMap<&str, u64> =
+            locks.lock.components.values().map(|locked| (locked.hex(), locked.size)).collect();
+        let wanted = missing.len();
+        // Raw: names in extensions of the format may be as long as the file, and are read into memory.
+        for entry in Archive::new(file.take(MOST)).entries()?.raw(true).take(ENTRIES) {
             let mut entry = entry.with_context(|| shown.clone())?;
             let path = entry.path()?.into_owned();
-            // Only what the lock here names is taken, whatever else the file has.
-            let wanted = locks.lock.components.values().find(|locked| path == Path::new(&file_name(locked.hex())));
-            let Some(locked) = wanted.filter(|_| entry.header().entry_type() == EntryType::Regular) else { continue };
+            // Only what the lock here names is taken, and once, whatever else the file has.
+            let found = missing.iter().find(|(hex, _)| path == Path::new(&file_name(hex)));
+            let found = found.filter(|_| entry.header().entry_type() == EntryType::Regular);
+            let Some((&hex, &size)) = found else { continue };
             let mut bytes = Vec::new();
-            entry.by_ref().take(MOST).read_to_end(&mut bytes).with_context(|| shown.clone())?;
-            if hookbox::sha256(&bytes) != locked.hex() {
+            entry.by_ref().take(size.saturating_add(1)).read_to_end(&mut bytes).with_context(|| shown.clone())?;
+            if hookbox::sha256(&bytes) != hex {
                 return Err(
                     Exit::Forged.error(format!("{shown}: the digest of {} differs from its name", path.display()))
                 );
             }
             locks.keep(&bytes)?;
-            loaded += 1;
+            missing.remove(hex);
         }
-        print::out(format_args!("{shown}: {} of {} loaded", loaded, count(locks.lock.components.len())));
-        if loaded < locks.lock.components.len() {
+        print::out(format_args!("{shown}: {} of {} loaded", wanted - missing.len(), count(wanted)));
+        if !missing.is_empty() {
             let missing = format!("{shown} lacks components of {}", locks.path.display());
             return Err(Exit::Stale.advised(missing, &["save the components of this lock"]));
         }
