@@ -164,12 +164,15 @@ mod tests {
         added.insert(3, r#"{"version":1}"#.into());
         assert_eq!(damages(&added, Vec::new()), [Damage::NotChained]);
         // A rewritten chain differs from the head.
-        let (mut rewritten, _) = chained(5);
-        let mut forged = Chain::resume(&mut Cursor::new(rewritten.join("\n"))).unwrap().unwrap();
-        rewritten.push(forged.link(r#"{"version":1,"n":"forged"}"#));
-        assert_eq!(damages(&rewritten, Vec::new()), []);
-        assert_eq!(damages(&rewritten, vec![head]), [Damage::Head { number: 6 }]);
+        let (mut anew, _) = chained(5);
+        let mut forged = Chain::resume(&mut Cursor::new(anew.join("\n"))).unwrap().unwrap();
+        anew.push(forged.link(r#"{"version":1,"n":"forged"}"#));
+        assert_eq!(damages(&anew, Vec::new()), []);
+        assert_eq!(damages(&anew, vec![head]), [Damage::Head { number: 6 }]);
         assert_eq!(damages(&[], Vec::new()), []);
+        // The largest number, and a line behind it that cannot be read.
+        let largest = format!(r#"{{"chain":{{"number":{},"previous":null}}}}"#, u64::MAX);
+        assert!(damages(&[largest, "x".into()], Vec::new()).contains(&Damage::Cut));
     }
 
     #[test]
@@ -178,10 +181,13 @@ mod tests {
         let mut verifier = Verifier::new(Vec::new());
         verifier.file("old", lines[..2].join("\n").as_bytes()).unwrap();
         verifier.file("new", lines[2..].join("\n").as_bytes()).unwrap();
-        assert_eq!((verifier.end(), verifier.lines()), (Vec::new(), 4));
+        assert_eq!((verifier.end(), verifier.lines(), verifier.first()), (Vec::new(), 4, Some(1)));
         // The old file may be archived elsewhere: its head replaces it.
         let old = chained(2).1.head().unwrap();
         assert_eq!(damages(&lines[2..], vec![old.clone()]), []);
+        let mut verifier = Verifier::new(vec![old.clone()]);
+        verifier.file("new", lines[2..].join("\n").as_bytes()).unwrap();
+        assert_eq!((verifier.end(), verifier.first()), (Vec::new(), Some(3)));
         assert_eq!(damages(&lines[3..], vec![old]), [Damage::Missing { first: 3, last: 3 }]);
         assert_eq!(chain.number, 4);
     }

@@ -118,7 +118,10 @@ impl Verify {
         }
         let lost = if lost == 0 { String::new() } else { format!(", {lost} lost before they were written") };
         let word = if findings.is_empty() { "whole" } else { "damaged" };
-        print::out(format_args!("{} records, {signed} signed heads{lost}: {word}", verifier.lines()));
+        let from = verifier.first().filter(|first| *first > 1);
+        let from =
+            from.map_or_else(String::new, |first| format!(" from record {first} on (those before are not here)"));
+        print::out(format_args!("{} records{from}, {signed} signed heads{lost}: {word}", verifier.lines()));
         Ok(if findings.is_empty() { Exit::Ok } else { Exit::Failed })
     }
 

@@ -93,6 +93,7 @@ pub struct Verifier {
     last: Option<(u64, String)>,
     file: String,
     lines: u64,
+    first: Option<u64>,
     lost: u64,
     findings: Vec<Finding>,
 }
@@ -137,12 +138,13 @@ impl Verifier {
         let parsed = json::parse(line).ok().and_then(|value: Value| serde_json::from_value::<Line>(value).ok());
         let Some(parsed) = parsed else {
             self.found(at, Damage::Cut);
-            let number = self.last.as_ref().map_or(1, |(number, _)| number + 1);
+            let number = self.last.as_ref().map_or(1, |(number, _)| number.saturating_add(1));
             self.last = Some((number, digest));
             return;
         };
         let Some(Link { number, previous }) = parsed.chain else { return self.found(at, Damage::NotChained) };
         let earlier = || self.heads.range(..number).next_back().map(|(number, digest)| (*number, digest.clone()));
+        self.first.get_or_insert(number);
         // Earlier files may be archived elsewhere; then a head replaces them.
         let before = self.last.take().or_else(earlier);
         let after = before.as_ref().map_or(0, |(number, _)| *number);
@@ -174,6 +176,12 @@ impl Verifier {
     /// The lines that were read.
     pub fn lines(&self) -> u64 {
         self.lines
+    }
+
+    /// The number of the first record that was read. More than 1 if the files before it are elsewhere: their heads, not their
+    /// records, were verified.
+    pub fn first(&self) -> Option<u64> {
+        self.first
     }
 
     /// The records that were lost before they could be written, as the chain says.
