@@ -196,6 +196,37 @@ async fn records_into_a_pipe_are_refused_and_not_waited_for() {
     ends(daemon);
 }
 
+#[tokio::test]
+async fn chained_records_have_one_writer_at_a_time() {
+    let chained = |path: &std::path::Path| json!({ "records": path, "recordsChain": {} });
+    let [first, second] = [Files::new(), Files::new()];
+    let path = first.path("records.jsonl");
+    first.settings(chained(&path));
+    second.settings(chained(&path));
+    let mut daemon = first.start();
+    daemon.verdict("acme", bash("ls")).await;
+    let output = second.command().output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("another process writes this file"), "{said}");
+    // SIGHUP without a rotation keeps the file and its lock.
+    daemon.signal("HUP");
+    daemon.verdict("acme", bash("ls")).await;
+    assert!(!second.command().output().unwrap().status.success());
+    daemon.until("recorded", async || std::fs::read_to_string(&path).unwrap().lines().count() == 2).await;
+    // Behind a rotation the old file is free, and the new one is locked.
+    std::fs::rename(&path, daemon.files.path("old.jsonl")).unwrap();
+    daemon.signal("HUP");
+    daemon.until("opened anew", async || path.exists()).await;
+    daemon.verdict("acme", bash("ls")).await;
+    assert!(!second.command().output().unwrap().status.success());
+    let files = Files::new();
+    files.settings(chained(&daemon.files.path("old.jsonl")));
+    ends(files.start());
+    daemon.signal("TERM");
+    assert!(daemon.child.wait().unwrap().success());
+    ends(second.start());
+}
+
 /// The last line that `hookbox records verify` prints, and its exit code.
 fn verified(daemon: &Files, files: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));

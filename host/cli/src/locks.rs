@@ -53,7 +53,8 @@ impl Locks {
             Err(LockError::Missing(_)) => (Lock::new(), false),
             Err(error) => return Err(Exit::Config.error(error.to_string())),
         };
-        let approval = store.get(&path).context("cannot read the approvals")?;
+        let mut approval = store.get(&path).context("cannot read the approvals")?;
+        approval.settle(&lock);
         Ok(Self { config, path, lock, is_there, approval, store, cache: ComponentCache::of_user()?, _busy: busy })
     }
 
@@ -110,7 +111,7 @@ impl Locks {
         if publisher.is_some() && publisher != locked.publisher {
             let found = publisher.unwrap_or_default();
             let in_lock = locked.publisher.as_deref().unwrap_or("unknown");
-            let message = format!("`{reference}` is signed by {found}, but the lock says {in_lock}");
+            let message = format!("`{reference}` is signed by {found}, and the lock says {in_lock}");
             return Err(Exit::Forged.advised(message, &["run   hookbox update"]));
         }
         let pulled = registry.pull_seen(&pinned, seen).await.map_err(registries::failed)?;
@@ -175,12 +176,7 @@ impl Locks {
 
     /// Writes only the approvals.
     pub fn settle(&mut self) -> anyhow::Result<()> {
-        // A command that was killed may have left approvals of entries that the lock never got.
-        for (name, approved) in std::mem::take(&mut self.approval.next) {
-            if self.lock.components.get(&name).is_some_and(|locked| locked.digest == approved.digest) {
-                self.approval.components.insert(name, approved);
-            }
-        }
+        self.approval.settle(&self.lock);
         let names = |name: &String| self.lock.components.contains_key(name);
         self.approval.components.retain(|name, _| names(name));
         self.approval.pending.retain(|name, _| names(name));

@@ -67,7 +67,7 @@ impl Store {
     /// Trusts a configuration. Replaces the earlier one at its path.
     pub fn put(&self, trusted: &Trusted) -> anyhow::Result<()> {
         let content = serde_json::to_vec(trusted)?;
-        self.0.write(&name(&trusted.file), &[&content]).context("cannot save the trusted files")
+        self.0.write_durably(&name(&trusted.file), &[&content]).context("cannot save the trusted files")
     }
 
     /// Removes the trust at this path. Returns true if there was any.
@@ -256,15 +256,15 @@ pub fn confine(config: &mut Config) {
 
 /// The limits, lowered to their defaults.
 fn usual(limits: &Limits) -> Limits {
-    let defaults = Limits::default();
+    let most = Limits::default();
     Limits {
-        fuel: limits.fuel.min(defaults.fuel),
-        memory_mib: limits.memory_mib.min(defaults.memory_mib),
-        table_elements: limits.table_elements.min(defaults.table_elements),
-        timeout: limits.timeout.min(defaults.timeout),
-        output_kib: limits.output_kib.min(defaults.output_kib),
-        log_kib: limits.log_kib.min(defaults.log_kib),
-        host_calls: limits.host_calls.min(defaults.host_calls),
+        fuel: limits.fuel.min(most.fuel),
+        memory_mib: limits.memory_mib.min(most.memory_mib),
+        table_elements: limits.table_elements.min(most.table_elements),
+        timeout: limits.timeout.min(most.timeout),
+        output_kib: limits.output_kib.min(most.output_kib),
+        log_kib: limits.log_kib.min(most.log_kib),
+        host_calls: limits.host_calls.min(most.host_calls),
     }
 }
 
@@ -274,10 +274,10 @@ fn reaches_nothing(permissions: &mut Permissions) -> bool {
     let nothing = *permissions == Permissions::default();
     permissions.state = state.map(|grant| match grant {
         StateGrant::Detailed(details) => {
-            let defaults = StateDetails::default();
+            let most = StateDetails::default();
             StateGrant::Detailed(StateDetails {
-                max_keys: details.max_keys.min(defaults.max_keys),
-                max_value_kib: details.max_value_kib.min(defaults.max_value_kib),
+                max_keys: details.max_keys.min(most.max_keys),
+                max_value_kib: details.max_value_kib.min(most.max_value_kib),
                 ..details
             })
         }

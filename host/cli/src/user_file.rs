@@ -14,7 +14,7 @@ use std::{
 };
 
 use anyhow::Context;
-use hookbox::private::open_regular;
+use hookbox::private::{open_regular, sync};
 use rustix::{
     fd::OwnedFd,
     fs::{
@@ -168,7 +168,8 @@ fn put(file: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {
             fchmod(&open, Mode::from_raw_mode(like.mode() & PERMISSIONS))?;
         }
         open.sync_all()?;
-        Ok(renameat(&folder, &draft, &folder, name)?)
+        renameat(&folder, &draft, &folder, name)?;
+        sync(&folder)
     });
     if written.is_err() {
         let _ = unlinkat(&folder, &draft, AtFlags::empty());

@@ -14,7 +14,7 @@ use std::{
 
 use rustix::{
     fd::{AsFd, OwnedFd},
-    fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, open, openat, renameat, unlinkat},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, open, openat, renameat, unlinkat},
     process::{Pid, geteuid, test_kill_process},
 };
 
@@ -94,16 +94,34 @@ impl Folder {
     /// Writes a file under a temporary name and renames it, so that no reader sees a partial file. The file is
     /// read-only afterwards: it is replaced and never changed.
     pub fn write(&self, name: &str, parts: &[&[u8]]) -> io::Result<()> {
+        self.put(name, parts, false)
+    }
+
+    /// Writes a file as [`Folder::write`] does, and waits until the disk has the file and its name. After a power failure,
+    /// files that were written durably one after another are all there up to the last.
+    pub fn write_durably(&self, name: &str, parts: &[&[u8]]) -> io::Result<()> {
+        self.put(name, parts, true)
+    }
+
+    fn put(&self, name: &str, parts: &[&[u8]], durably: bool) -> io::Result<()> {
         static WRITTEN: AtomicU64 = AtomicU64::new(0);
-        let temporary = format!("{name}.{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(openat(&self.0, &temporary, flags, Mode::RUSR)?);
+        let (temporary, mut file) = loop {
+            let temporary = format!("{name}.{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
+            match openat(&self.0, &temporary, flags, Mode::RUSR) {
+                Ok(file) => break (temporary, File::from(file)),
+                // A killed process of the same id left it.
+                Err(rustix::io::Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        };
         let written = parts.iter().try_for_each(|part| file.write_all(part));
-        let done = written.and_then(|()| Ok(renameat(&self.0, &temporary, &self.0, name)?));
+        let synced = written.and_then(|()| if durably { file.sync_all() } else { Ok(()) });
+        let done = synced.and_then(|()| Ok(renameat(&self.0, &temporary, &self.0, name)?));
         if done.is_err() {
             let _ = self.remove(&temporary);
         }
-        done
+        done.and_then(|()| if durably { sync(&self.0) } else { Ok(()) })
     }
 
     /// Removes a file. Returns true if there was one.
@@ -139,6 +157,17 @@ impl Folder {
                 let _ = self.remove(name);
             }
         }
+    }
+}
+
+/// Waits until the disk has the names in a folder. Some file systems cannot, and keep them in order anyway.
+///
+/// # Errors
+/// The disk failed.
+pub fn sync(folder: impl AsFd) -> io::Result<()> {
+    match fsync(folder) {
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::OPNOTSUPP) => Ok(()),
+        synced => Ok(synced?),
     }
 }
 

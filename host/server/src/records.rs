@@ -6,11 +6,17 @@ mod chained;
 use std::{
     fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    thread,
     time::Duration,
 };
 
 use hookbox::private::append;
+use rustix::{
+    fs::{FlockOperation, flock},
+    io::Errno,
+};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -22,6 +28,8 @@ use crate::{
     queue::{Queue, Sink},
 };
 
+/// The time to wait for another writer of chained records, such as a daemon that is about to end.
+const FREE: Duration = Duration::from_secs(3);
 /// The names of the standard streams. Other values are files.
 pub const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
@@ -83,6 +91,9 @@ impl Records {
             Some("stderr") => Writer::Stream(Box::new(io::stderr())),
             _ => Writer::File(to.to_owned(), append(to)?),
         };
+        if let (Writer::File(_, file), true) = (&writer, chain.is_some()) {
+            only_writer(file, FREE)?;
+        }
         let file = matches!(&writer, Writer::File(..)).then_some(to);
         let chain = chain.map(|settings| Chained::open(settings, file)).transpose()?;
         let torn = matches!(&writer, Writer::File(_, file) if is_torn(file));
@@ -125,6 +136,40 @@ fn is_torn(mut file: &File) -> bool {
     // An empty file has no such place.
     let read = file.seek(SeekFrom::End(-1)).and_then(|_| file.read_exact(&mut last));
     read.is_ok() && last != *b"\n"
+}
+
+/// Locks a file of chained records until it is closed: two writers would break its chain.
+///
+/// # Errors
+/// Another process wrote it for this time.
+fn only_writer(file: &File, at_most: Duration) -> io::Result<()> {
+    let until = Instant::now() + at_most;
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) if Instant::now() < until => thread::sleep(Duration::from_millis(20)),
+            Err(Errno::WOULDBLOCK) => {
+                return Err(io::Error::other(
+                    "another process writes this file, and two would break its chain; give each its own file",
+                ));
+            }
+            // Some file systems do not support locks.
+            Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOLCK) | Ok(()) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// The file that is now at a path. `None` if it is still the old one, which keeps its lock then.
+fn reopened(path: &Path, old: &File, chained: bool) -> io::Result<Option<File>> {
+    let new = append(path)?;
+    let [is, was] = [new.metadata()?, old.metadata()?].map(|meta| (meta.dev(), meta.ino()));
+    if is == was {
+        return Ok(None);
+    }
+    if chained {
+        only_writer(&new, Duration::ZERO)?;
+    }
+    Ok(Some(new))
 }
 
 struct Lines {
@@ -197,8 +242,9 @@ impl Sink for Lines {
             self.chain = Some(chain);
         }
         let Writer::File(path, file) = &mut self.writer else { return };
-        match append(path) {
-            Ok(new) => (self.torn, *file) = (is_torn(&new), new),
+        match reopened(path, file, self.chain.is_some()) {
+            Ok(None) => {}
+            Ok(Some(new)) => (self.torn, *file) = (is_torn(&new), new),
             Err(error) => return tracing::error!("records: {}: {error}", path.display()),
         }
         if let Some(Err(error)) = self.chain.as_mut().map(|chain| chain.resume(path)) {

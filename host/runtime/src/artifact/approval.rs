@@ -21,7 +21,7 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Locked;
+use super::{Lock, Locked};
 use crate::folders;
 
 /// The time to wait for another process. It may wait for a registry meanwhile.
@@ -72,6 +72,16 @@ impl Approval {
                 && approved.power() == locked.power()
         };
         [&self.components, &self.next].into_iter().find_map(|approved| approved.get(reference).filter(same))
+    }
+
+    /// Approves the part of `next` that the lock got, and forgets the rest. A killed command leaves it to the next one, which
+    /// must not replace what the lock has by what it is about to write.
+    pub fn settle(&mut self, lock: &Lock) {
+        for (name, approved) in std::mem::take(&mut self.next) {
+            if lock.components.get(&name).is_some_and(|locked| locked.digest == approved.digest) {
+                self.components.insert(name, approved);
+            }
+        }
     }
 }
 
@@ -133,7 +143,7 @@ impl ApprovalStore {
     pub fn put(&self, approval: &Approval) -> io::Result<()> {
         let folder = Folder::open(&self.0)?;
         folder.tidy();
-        folder.write(&name(&approval.lock), &[&serde_json::to_vec(approval)?])
+        folder.write_durably(&name(&approval.lock), &[&serde_json::to_vec(approval)?])
     }
 
     /// Returns all approvals, sorted by lock.

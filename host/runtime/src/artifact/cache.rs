@@ -132,7 +132,8 @@ impl ComponentCache {
                 needed,
             });
         }
-        folder.write(&name(&digest), &[bytes]).map_err(io)?;
+        // A lock that names the component is written after it.
+        folder.write_durably(&name(&digest), &[bytes]).map_err(io)?;
         Ok(digest)
     }
 

@@ -49,7 +49,7 @@ fn lock(file: &File) -> io::Result<()> {
             }
             // Some file systems do not support locks. A single write is almost always complete there too.
             Err(rustix::io::Errno::NOSYS | rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOLCK) => return Ok(()),
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(io::Error::other("another process has locked it")),
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(io::Error::other("another process writes it")),
             locked => return Ok(locked?),
         }
     }
