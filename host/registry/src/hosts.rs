@@ -140,6 +140,17 @@ mod tests {
         }
     }
 
+    /// No other spelling of a name leads to it: hookbox is built without Unicode's tables for host names.
+    #[test]
+    fn host_names_are_ascii() {
+        for url in
+            ["https://bücher.example/", "https://１２７.0.0.1/", "https://127。0.0.1/", "https://ⓡegistry.example/"]
+        {
+            assert!(Url::parse(url).is_err(), "{url}");
+        }
+        Url::parse("https://xn--bcher-kva.example/").unwrap();
+    }
+
     #[test]
     fn only_listed_hosts_are_reached() {
         let hosts = Hosts::public().only(["registry.example".to_owned()]);
