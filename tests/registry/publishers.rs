@@ -77,6 +77,18 @@ fn revoked_components_do_not_run() {
         setup.ends(84, &["lock", "--locked"]);
         setup.ends(84, &["update"]);
     }
+    // A checkout whose lock says another manifest does not evade the revocation of the approved one.
+    let reference = setup.reference();
+    setup.edit(|lock| lock["components"][&reference]["manifest"] = format!("sha256:{}", "0".repeat(64)).into());
+    setup.policy(&require, &json!({}));
+    passed(&setup.run());
+    setup.policy(&require, &json!({ "digests": [entry["manifest"]] }));
+    assert!(denied(&setup.run()).contains("is revoked"));
+    setup.ends(84, &["lock", "--locked"]);
+    // A revocation that would revoke nothing is an error.
+    setup.policy(&require, &json!({ "digests": [entry["digest"].as_str().unwrap().to_uppercase()] }));
+    assert!(denied(&setup.run()).contains("cannot read what is revoked"));
+    setup.ends(78, &["lock"]);
     // A file that cannot be read may revoke anything.
     fs::write(setup.home.path().join("hookbox/registries.json"), "{").unwrap();
     assert!(denied(&setup.run()).contains("cannot read what is revoked"));

@@ -115,11 +115,26 @@ async fn the_operators_policy_overrides_the_tenants_lock() {
     let lock = fs::read(files.path("tenants/acme/hookbox.lock")).unwrap();
     let lock: Value = serde_json::from_slice(&lock).unwrap();
     let digest = lock["components"].as_object().unwrap().values().next().unwrap()["digest"].clone();
+    let manifest = lock["components"].as_object().unwrap().values().next().unwrap()["manifest"].clone();
     let mut settings = allowed(&registry);
     settings["registries"]["revoked"] = json!({ "digests": [digest] });
     files.settings(settings);
-    let daemon = files.start();
+    let mut daemon = files.start();
     daemon.until("refused", async || daemon.log().contains("is revoked")).await;
+    assert!(denies(&daemon.verdict("acme", bash("ls")).await));
+
+    // A tenant whose lock says another manifest does not evade the revocation of the verified one.
+    daemon.files.settings(allowed(&registry));
+    daemon.restart();
+    assert!(denied(&daemon, "acme").await);
+    let path = daemon.files.path("tenants/acme/hookbox.lock");
+    let evading =
+        fs::read_to_string(&path).unwrap().replace(manifest.as_str().unwrap(), &format!("sha256:{}", "0".repeat(64)));
+    fs::write(&path, evading).unwrap();
+    let mut settings = allowed(&registry);
+    settings["registries"]["revoked"] = json!({ "digests": [manifest] });
+    daemon.files.settings(settings);
+    daemon.restart();
     assert!(denies(&daemon.verdict("acme", bash("ls")).await));
 }
 

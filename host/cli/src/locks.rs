@@ -94,6 +94,9 @@ impl Locks {
         }
         // What this user approved was verified then. Without a policy the digest is enough.
         let approved = self.approval.approved(&reference.to_string(), locked);
+        if let Some(what) = approved.and_then(|entry| trust.revoked.find([&entry.manifest, ""], None)) {
+            return Err(Exit::Unsigned.error(format!("`{reference}`: {what} is revoked")));
+        }
         // What `update` verified waits in the user's own folder, so its word counts as an approval's does.
         let waiting = self.approval.pending.get(&reference.to_string());
         let waiting = waiting.filter(|found| found.digest == locked.digest && found.publisher == locked.publisher);

@@ -229,7 +229,8 @@ impl Fetcher {
         let before = verified.components.get(&reference.to_string()).filter(|before| before.digest == locked.digest);
         let Some(before) = before else { return Ok(false) };
         let publisher = before.publisher.as_deref();
-        let is_revoked = self.trust.revoked.find(["", ""], publisher).is_some();
+        // The lock, which is the tenant's, may say another manifest than the verified one.
+        let is_revoked = self.trust.revoked.find([&before.digest, &before.manifest], publisher).is_some();
         if is_revoked || !self.trust.publishers.accept(reference, publisher) {
             return Ok(false);
         }

@@ -148,6 +148,10 @@ fn approved(config: &Config, reference: &Reference, place: &LockContext, lock: &
     };
     let approval = store.get(&path).map_err(NotLocked::Approvals)?;
     if let Some(approved) = approval.approved(&name, locked) {
+        // A lock may say another manifest than the approved one, which may be revoked.
+        if let Some(what) = revoked.find([&approved.digest, &approved.manifest], approved.publisher.as_deref()) {
+            return Err(NotLocked::Revoked { reference: name, what: what.to_owned() });
+        }
         return Ok(Locked { attested: locked.attested && approved.attested, ..locked.clone() });
     }
     let before = approval.components.get(&name);
