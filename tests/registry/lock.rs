@@ -311,6 +311,47 @@ fn locks_and_runs_at_once_see_one_lock_or_the_other() {
 }
 
 #[test]
+fn two_commands_take_a_hook_under_each_form_of_configuration() {
+    let setup = Setup::new(&guard());
+    let reference = setup.reference();
+    let call = json!({ "command": "rm -rf /" });
+    let claude = json!({ "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": call });
+    let picoclaw = json!({ "jsonrpc": "2.0", "id": 7, "method": "hook.before_tool", "params": { "tool": "exec", "arguments": call } });
+    for (client, wire, denies) in [
+        ("claude", &claude, r#""permissionDecision":"deny""#),
+        ("gemini", &claude, r#""permissionDecision":"deny""#),
+        ("picoclaw", &picoclaw, r#""action":"deny_tool""#),
+    ] {
+        let file = format!("{client}.json");
+        let told = setup.does(&["add", &reference, "--client", client, "--config", &file, "--yes"]);
+        assert!(told.contains("asks        for nothing") && told.contains("hookbox lock"), "{told}");
+        setup.does(&["lock", &file]);
+        let output =
+            hookbox_testing::process::fed(&mut setup.command(&["run", "--config", &file]), wire.to_string().as_bytes());
+        assert!(text(&output).contains(denies), "{client}: {output:?}");
+        let told = setup.does(&["add", &reference, "--client", client, "--config", &file, "--yes"]);
+        assert!(told.contains("already"), "{told}");
+    }
+    // A hook gets nothing that it asks for, and an existing configuration keeps its own hooks.
+    setup.push(&greedy(), "2");
+    let other = setup.registry.reference("acme/guard:2");
+    let told = setup.does(&["add", &other, "--config", "claude.json", "--yes"]);
+    assert!(told.contains("it asks for state"), "{told}");
+    let config: Value = serde_json::from_slice(&fs::read(setup.dir.path().join("claude.json")).unwrap()).unwrap();
+    let groups = config["hooks"]["PreToolUse"].as_array().unwrap();
+    assert_eq!(groups.len(), 2, "{config}");
+    assert_eq!(groups[1]["hooks"][0], json!({ "type": "wasm", "component": other, "onFailure": "block" }));
+    setup.does(&["lock", "claude.json"]);
+    assert!(denied(&setup.hookbox(&["run", "--config", "claude.json"])).contains("not allowed"));
+    // What the user's policy refuses is not added.
+    let [(_, public), _] = crate::setup::keys(setup.home.path());
+    setup.policy(&json!({ "keys": [public] }), &json!({}));
+    let told = setup.ends(84, &["add", &reference, "--config", "new.json", "--yes"]);
+    assert!(told.contains("is not signed") && told.contains("registries.json"), "{told}");
+    assert!(!setup.dir.path().join("new.json").exists());
+}
+
+#[test]
 fn the_cache_lists_unlocked_components() {
     let setup = Setup::new(&silent(1));
     setup.does(&["lock"]);

@@ -1,19 +1,20 @@
-//! `hookbox add`: an entry of a bundled hook in a configuration, with the grants and the authority that it needs.
+//! `hookbox add`: the entries of a hook in a configuration. A bundled hook gets the authority that it needs; a component of a
+//! registry gets nothing that it asks for.
 
 mod entries;
+mod hook;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hookbox::{
-    Dialect,
-    config::{Config, Handler},
+    config::Config,
     dialect::{self, ConfigShape},
 };
 use hookbox_catalogue::{ALL, Bundled, PREFIX, by_name};
-use serde_json::{Value, json};
 
-use self::entries::Entries;
+pub use self::hook::Hook;
+use self::{entries::Entries, hook::Wanted};
 use crate::{
     change::{self, Backup, Change},
     clients::{self, Client},
@@ -21,13 +22,15 @@ use crate::{
     print,
 };
 
-/// Add a bundled hook to a configuration.
+/// Add a bundled hook, or one of a registry, to a configuration.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  hookbox add command-guard --monitor")]
+#[command(
+    after_help = "Examples:\n  hookbox add command-guard --monitor\n  hookbox add oci://registry.example/acme/guard:1.0"
+)]
 pub struct Add {
-    /// The hook, as `hookbox hooks` lists it
-    #[arg(value_name = "NAME", value_parser = bundled)]
-    name: &'static Bundled,
+    /// The hook, as `hookbox hooks` lists it, or `oci://HOST/REPOSITORY:TAG`
+    #[arg(value_name = "NAME", value_parser = Wanted::parse)]
+    name: Wanted,
     /// The client that a new configuration is written for (default: claude, whose form works for all but picoclaw)
     #[arg(long, value_name = "CLIENT", value_parser = super::install::client)]
     client: Option<&'static Client>,
@@ -55,9 +58,10 @@ impl Add {
     pub fn run(self) -> anyhow::Result<Exit> {
         let folder = std::env::current_dir()?;
         let file = folder.join(self.config.as_deref().unwrap_or(Path::new("hooks.json")));
-        let change = planned(&file, &[self.name], self.client, self.monitor)?;
+        let hook = self.name.hook()?;
+        let change = planned(&file, std::slice::from_ref(&hook), self.client, self.monitor)?;
         if change.is_none() {
-            print::out(format_args!("{} has {PREFIX}{} already", file.display(), self.name.name));
+            print::out(format_args!("{} has {} already", file.display(), hook.shown()));
             return Ok(Exit::Ok);
         }
         change.show();
@@ -69,6 +73,16 @@ impl Add {
         change.make()?;
         print::out(format_args!("written: {}", file.display()));
         let client = self.client.map_or("claude", |client| client.name);
+        if matches!(self.name, Wanted::Reference(_)) {
+            let asks: Vec<&str> = hook.asks.iter().map(String::as_str).collect();
+            if !asks.is_empty() {
+                let asks = print::name(&asks.join(", "));
+                print::out(format_args!(
+                    "grant:  `permissions` of its entries, or it does not load: it asks for {asks}"
+                ));
+            }
+            print::out(format_args!("next:   hookbox lock {}", file.display()));
+        }
         print::out(format_args!(
             "next:   hookbox check {0}   and   hookbox install {client} --config {0}",
             file.display()
@@ -77,16 +91,11 @@ impl Add {
     }
 }
 
-/// The change that adds bundled hooks to a configuration. Hooks that it has stay as they are.
+/// The change that adds hooks to a configuration. Hooks that it has stay as they are.
 ///
 /// # Errors
 /// The configuration is invalid, or its dialect has no event that the hook handles.
-pub fn planned(
-    file: &Path,
-    hooks: &[&'static Bundled],
-    client: Option<&Client>,
-    monitor: bool,
-) -> anyhow::Result<Change> {
+pub fn planned(file: &Path, hooks: &[Hook], client: Option<&Client>, monitor: bool) -> anyhow::Result<Change> {
     let before = change::read(file)?;
     // Every client except PicoClaw supports a configuration in Claude Code's form.
     let named = client.map(|client| client.dialect).filter(|dialect| *dialect == "picoclaw").unwrap_or("claude");
@@ -97,12 +106,12 @@ pub fn planned(
         Some(config) => config.dialect,
         None => dialect::by_name(named).ok_or_else(|| Exit::Software.error(format!("unknown dialect {named}")))?,
     };
-    let has = |bundled: &&&Bundled| config.as_ref().is_some_and(|config| names(config, bundled));
+    let has = |hook: &&Hook| config.as_ref().is_some_and(|config| hook.is_in(config));
     let entries = Entries::read(file, &text)?;
     let mut added = false;
-    for bundled in hooks.iter().filter(|bundled| !has(bundled)) {
+    for hook in hooks.iter().filter(|hook| !has(hook)) {
         let mut places = 0;
-        for (place, value) in places_of(bundled, dialect, monitor)? {
+        for (place, value) in hook.entries(dialect, monitor) {
             match dialect.shape() {
                 ConfigShape::Named => entries.set(&place, &value)?,
                 ConfigShape::Groups | ConfigShape::Flat => entries.push(&place, &value)?,
@@ -110,7 +119,7 @@ pub fn planned(
             places += 1;
         }
         if places == 0 {
-            let message = format!("{}: {} has no event that {} handles", file.display(), dialect.name(), bundled.name);
+            let message = format!("{}: {} has no event that {} handles", file.display(), dialect.name(), hook.shown());
             return Err(Exit::Config.error(message));
         }
         added = true;
@@ -118,46 +127,6 @@ pub fn planned(
     let backup = if before.is_some() { Backup::Make } else { Backup::Keep };
     let after = if added { Some(entries.text()) } else { before.clone() };
     Ok(Change { file: file.to_owned(), before, after, backup })
-}
-
-/// Returns true if the hook runs for some event of a configuration.
-fn names(config: &Config, bundled: &Bundled) -> bool {
-    let name = format!("{PREFIX}{}", bundled.name);
-    config
-        .hooks
-        .iter()
-        .any(|hook| matches!(&hook.handler, Handler::Wasm(wasm) if wasm.is_bundled() && wasm.name == name))
-}
-
-/// The entries of a hook under a dialect, each with its event or name.
-fn places_of(bundled: &Bundled, dialect: &dyn Dialect, monitor: bool) -> anyhow::Result<Vec<(String, Value)>> {
-    let mut entry = json!({
-        "type": "wasm",
-        "component": format!("{PREFIX}{}", bundled.name),
-        "authority": serde_json::from_str::<Value>(bundled.authority)?,
-        "onFailure": "block",
-    });
-    if let Some(members) = entry.as_object_mut().filter(|_| monitor) {
-        members.insert("mode".into(), "monitor".into());
-    }
-    let claude = dialect::by_name("claude");
-    let kind = |event: &str| claude.and_then(|claude| claude.spec_by_name(event)).map(|spec| spec.kind);
-    let specs = bundled.events.iter().filter_map(|(event, _)| {
-        let kind = kind(event)?;
-        dialect.specs().iter().find(|spec| spec.kind == kind)
-    });
-    let names: Vec<&str> = specs.map(|spec| spec.name).collect();
-    if dialect.shape() == ConfigShape::Named {
-        let requests: Vec<&str> = names.iter().map(|name| name.strip_prefix("hook.").unwrap_or(name)).collect();
-        if let Some(members) = entry.as_object_mut().filter(|_| !requests.is_empty()) {
-            members.insert("intercept".into(), json!(requests));
-            return Ok(vec![(bundled.name.to_owned(), entry)]);
-        }
-        return Ok(Vec::new());
-    }
-    let flat = dialect.shape() == ConfigShape::Flat;
-    let group = |name: &str| (name.to_owned(), if flat { entry.clone() } else { json!({ "hooks": [entry.clone()] }) });
-    Ok(names.into_iter().map(group).collect())
 }
 
 /// The names of the clients on this machine: those with a program on the `PATH` or with settings.

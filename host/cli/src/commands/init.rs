@@ -70,6 +70,7 @@ impl Init {
         }
         let only_picoclaw =
             matches!(clients.as_slice(), [client] if client.name == "picoclaw").then(|| clients.first());
+        let hooks = hooks.into_iter().map(add::Hook::bundled).collect::<anyhow::Result<Vec<_>>>()?;
         let change = add::planned(&file, &hooks, only_picoclaw.flatten().copied(), self.monitor)?;
         if !change.is_none() {
             change.show();
