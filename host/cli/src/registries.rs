@@ -88,7 +88,21 @@ pub fn refused(error: PolicyError) -> anyhow::Error {
         PolicyError::NoKey(_) | PolicyError::Names(_) | PolicyError::Key(..) | PolicyError::Identity(..) => {
             Exit::Config.error(error.to_string())
         }
-        error => Exit::Unsigned.error(error.to_string()),
+        error => {
+            let file = file().unwrap_or_default();
+            let file = file.display();
+            let help = match &error {
+                PolicyError::Unsigned(_) => {
+                    format!("ask its publisher for a signature, or change the policy in {file}")
+                }
+                PolicyError::Wrong { .. } => {
+                    format!("compare the keys and identities in {file} with those that its publisher names")
+                }
+                PolicyError::Revoked { .. } => format!("{file} revokes it: use another version"),
+                _ => return Exit::Unsigned.error(error.to_string()),
+            };
+            Exit::Unsigned.advised(error.to_string(), &[&help])
+        }
     }
 }
 

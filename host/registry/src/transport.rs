@@ -163,7 +163,11 @@ impl Registry {
         tracing::debug!(method = ask.method, host, path = url.path(), "registry");
         self.http.send(exchange).await.map_err(|error| match error {
             HttpError::TooLarge(_) => RegistryError::TooLarge { host, what: ask.what, limit: ask.limit },
-            HttpError::Denied(why) => RegistryError::Host { host, why },
+            // The advice is for origins of hooks.
+            HttpError::Denied(why) => {
+                let fact = why.split_once(": to reach it, ").map_or(why.as_str(), |(fact, _)| fact);
+                RegistryError::Host { host, why: fact.to_owned() }
+            }
             HttpError::Failed(why) => RegistryError::Connection { host, why },
             HttpError::Timeout => RegistryError::Connection { host, why: "timed out".into() },
         })

@@ -44,6 +44,9 @@ impl Reference {
             Some((rest, digest)) => (rest, Some(digest)),
             None => (rest, None),
         };
+        if digest.is_some_and(|digest| digest.contains('/')) {
+            return Err(wrong("it has no user and no password; credentials come from Docker's configuration"));
+        }
         if digest.is_some_and(|digest| hex_of(digest).is_none()) {
             return Err(wrong("a digest is `sha256:` and 64 hexadecimal digits in lower case"));
         }
