@@ -216,7 +216,7 @@ async fn chained_records_have_one_writer_at_a_time() {
     // Behind a rotation the old file is free, and the new one is locked.
     std::fs::rename(&path, daemon.files.path("old.jsonl")).unwrap();
     daemon.signal("HUP");
-    daemon.until("opened anew", async || path.exists()).await;
+    daemon.until("opened again", async || path.exists()).await;
     daemon.verdict("acme", bash("ls")).await;
     assert!(!second.command().output().unwrap().status.success());
     let files = Files::new();

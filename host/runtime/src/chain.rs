@@ -164,11 +164,11 @@ mod tests {
         added.insert(3, r#"{"version":1}"#.into());
         assert_eq!(damages(&added, Vec::new()), [Damage::NotChained]);
         // A rewritten chain differs from the head.
-        let (mut anew, _) = chained(5);
-        let mut forged = Chain::resume(&mut Cursor::new(anew.join("\n"))).unwrap().unwrap();
-        anew.push(forged.link(r#"{"version":1,"n":"forged"}"#));
-        assert_eq!(damages(&anew, Vec::new()), []);
-        assert_eq!(damages(&anew, vec![head]), [Damage::Head { number: 6 }]);
+        let (mut rewritten, _) = chained(5);
+        let mut forged = Chain::resume(&mut Cursor::new(rewritten.join("\n"))).unwrap().unwrap();
+        rewritten.push(forged.link(r#"{"version":1,"n":"forged"}"#));
+        assert_eq!(damages(&rewritten, Vec::new()), []);
+        assert_eq!(damages(&rewritten, vec![head]), [Damage::Head { number: 6 }]);
         assert_eq!(damages(&[], Vec::new()), []);
         // The largest number, and a line behind it that cannot be read.
         let largest = format!(r#"{{"chain":{{"number":{},"previous":null}}}}"#, u64::MAX);

@@ -10,7 +10,7 @@ use hookbox::{
 };
 use hookbox_catalogue::{Bundled, PREFIX};
 use hookbox_registry::resolve;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{super::block_on, bundled};
 use crate::{locks, print, registries};
@@ -91,17 +91,17 @@ impl Hook {
 
     /// The entries of the hook under a dialect, each with the event or the name under which it stands.
     pub fn entries(&self, dialect: &dyn Dialect, monitor: bool) -> Vec<(String, Value)> {
-        let mut entry = json!({ "type": "wasm", "component": self.component });
-        if let Some(authority) = &self.authority {
-            entry["authority"] = authority.clone();
-        }
         let entry = |gate: bool| {
-            let mut entry = entry.clone();
+            let mut entry =
+                Map::from_iter([("type".to_owned(), json!("wasm")), ("component".to_owned(), json!(self.component))]);
+            if let Some(authority) = &self.authority {
+                entry.insert("authority".into(), authority.clone());
+            }
             if gate {
-                entry["onFailure"] = "block".into();
+                entry.insert("onFailure".into(), "block".into());
             }
             if monitor {
-                entry["mode"] = "monitor".into();
+                entry.insert("mode".into(), "monitor".into());
             }
             entry
         };
@@ -117,11 +117,11 @@ impl Hook {
                 return Vec::new();
             }
             let mut entry = entry(specs.iter().any(|(_, gate)| *gate));
-            entry["intercept"] = json!(asked);
-            return vec![(self.name.clone(), entry)];
+            entry.insert("intercept".into(), json!(asked));
+            return vec![(self.name.clone(), Value::Object(entry))];
         }
         let flat = dialect.shape() == ConfigShape::Flat;
-        let group = |entry: Value| if flat { entry } else { json!({ "hooks": [entry] }) };
+        let group = |entry| if flat { Value::Object(entry) } else { json!({ "hooks": [entry] }) };
         specs.into_iter().map(|(name, gate)| (name.to_owned(), group(entry(gate)))).collect()
     }
 }

@@ -67,6 +67,7 @@ fn without(key: &str) -> impl FnOnce(&mut Value, &Value) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn changed_bundles_prove_nothing() {
     let forged = Forged::new();
     let payload = |bundle: &Value, from: &str, to: &str| {
@@ -86,13 +87,13 @@ fn changed_bundles_prove_nothing() {
         (
             "another time than the promise signs",
             forged.changed(|bundle, _| {
-                bundle["verificationMaterial"]["tlogEntries"][0]["integratedTime"] = json!("1748779201")
+                bundle["verificationMaterial"]["tlogEntries"][0]["integratedTime"] = json!("1748779201");
             }),
         ),
         (
             "another kind of entry",
             forged.changed(|bundle, _| {
-                bundle["verificationMaterial"]["tlogEntries"][0]["kindVersion"]["kind"] = json!("hashedrekord")
+                bundle["verificationMaterial"]["tlogEntries"][0]["kindVersion"]["kind"] = json!("hashedrekord");
             }),
         ),
         (
@@ -119,7 +120,7 @@ fn changed_bundles_prove_nothing() {
             }),
         ),
         (
-            "a timestamp that is none",
+            "an invalid timestamp",
             forged.changed(|bundle, _| {
                 bundle["verificationMaterial"]["timestampVerificationData"] =
                     json!({ "rfc3161Timestamps": [{ "signedTimestamp": "MAA=" }] });
