@@ -264,7 +264,7 @@ fn answers_stand_in_for_servers_and_the_model() {
         "      http /0 /body/tool_name\n         expected  \"Read\"\n         found     \"Bash\"\n",
         "FAILED  no request   ./tests/cases.yaml:5\n   http /0: https://policy.example/other was not requested\n",
         "   llm /0: Why? was not requested\n",
-        "   llm: \"Is this allowed? ",
+        "   llm: unexpected request \"Is this allowed? ",
         "      llm /0 /user\n         expected  \"Why?\"\n",
         "4 cases, 4 failed\n",
     ] {

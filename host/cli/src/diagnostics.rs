@@ -13,7 +13,7 @@ use crate::{
 
 /// Prints a diagnostic on stdout, with the line that it is about.
 pub fn out(diagnostic: &Diagnostic) {
-    for line in lines(diagnostic, terminal::colours(&io::stdout())) {
+    for line in lines(diagnostic, terminal::stdout_has_colours()) {
         print::safe_out(&line);
     }
 }

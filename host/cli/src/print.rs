@@ -43,7 +43,7 @@ pub fn row(hang: usize, line: impl Display) {
 
 /// Prints a line on stdout that starts with a coloured word.
 pub fn marked(tone: Tone, word: &str, rest: impl Display) {
-    let word = terminal::word(word, tone, terminal::colours(&io::stdout()));
+    let word = terminal::word(word, tone, terminal::stdout_has_colours());
     write(io::stdout().lock(), &format!("{word}{}", plain(&rest.to_string())));
 }
 

@@ -29,6 +29,11 @@ pub fn colours(stream: &impl RawStream) -> bool {
     AutoStream::choice(stream) != ColorChoice::Never
 }
 
+/// Returns true if stdout may show colours.
+pub fn stdout_has_colours() -> bool {
+    colours(&io::stdout())
+}
+
 /// The number of columns of the terminal on stdout. `None` if stdout is not a terminal.
 pub fn width() -> Option<usize> {
     let stdout = io::stdout();

@@ -11,10 +11,11 @@ pub(crate) struct Line {
     pub(crate) cut: bool,
 }
 
-/// Reads the next line, at most `limit` bytes of it. Lets other tasks run first: lines that are in the buffer already
-/// would otherwise be read without a pause, and timeouts would not be noticed. `None` at the end of the stream. The last line may lack a newline.
+/// Reads the next line, at most `limit` bytes of it. `None` at the end of the stream. The last line may lack a newline.
+///
+/// Yields after a whole line. Otherwise lines that are in the buffer already would be read without a pause, and no
+/// timeout would be noticed. The last line of a stream and its end are read without a pause between them.
 pub(crate) async fn next(input: &mut (impl AsyncBufRead + Unpin), limit: usize) -> io::Result<Option<Line>> {
-    tokio::task::yield_now().await;
     let mut bytes = Vec::new();
     let maximum = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     input.take(maximum).read_until(b'\n', &mut bytes).await?;
@@ -24,6 +25,9 @@ pub(crate) async fn next(input: &mut (impl AsyncBufRead + Unpin), limit: usize) 
     let ended = bytes.pop_if(|last| *last == b'\n').is_some();
     let cut = !ended && bytes.len() > limit;
     bytes.truncate(limit);
+    if ended {
+        tokio::task::yield_now().await;
+    }
     Ok(Some(Line { bytes, cut }))
 }
 

@@ -54,7 +54,7 @@ async fn an_event_that_cannot_be_read_blocks_where_failures_do() {
 }
 
 #[tokio::test]
-async fn over_http_a_block_is_in_the_body_or_an_error() {
+async fn over_http_a_block_is_in_the_body() {
     let mut config = gate("true");
     config["failClosed"] = true.into();
     let hooks = hooks(&config).await;
@@ -62,9 +62,11 @@ async fn over_http_a_block_is_in_the_body_or_an_error() {
     let stdout: Value = serde_json::from_str(&response.stdout).unwrap();
     assert_eq!(stdout["hookSpecificOutput"]["permissionDecision"], "deny");
     assert!(response.blocks && response.error.is_some());
-    // The event is unknown, so there is no JSON that blocks it.
+    // The event is unknown: the body says what stops any event.
     let response = hooks.decide(Request::new(b"{").body_only()).await;
-    assert!(!response.blocks && response.stdout.is_empty() && response.error.is_some(), "{response:?}");
+    let stdout: Value = serde_json::from_str(&response.stdout).unwrap();
+    assert_eq!((&stdout["continue"], &stdout["decision"]), (&false.into(), &"block".into()));
+    assert!(response.blocks && response.error.is_some(), "{response:?}");
 }
 
 #[tokio::test]

@@ -1,7 +1,6 @@
 //! Claude Code's own word about its settings: `claude doctor` lists what it does not read.
 
 use std::{
-    fs,
     path::Path,
     process::{Command, Stdio},
     time::Duration,
@@ -49,7 +48,7 @@ pub fn invalid(program: &Path, home: Option<&Path>, project: &Path) -> anyhow::R
     let scratch = Scratch::new("claude")?;
     let settings = home.map(|home| user_file::read(&home.join(SETTINGS))).transpose()?.flatten();
     if let Some(settings) = settings {
-        fs::write(scratch.path().join(SETTINGS), settings).with_context(|| scratch.path().display().to_string())?;
+        scratch.write(SETTINGS, settings)?;
     }
     let mut child = Command::new(program)
         .arg("doctor")

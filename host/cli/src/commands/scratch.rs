@@ -23,6 +23,15 @@ impl Scratch {
         &self.0
     }
 
+    /// Writes a file in the folder.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> anyhow::Result<()> {
+        let file = self.0.join(name);
+        fs::write(&file, text).with_context(|| file.display().to_string())
+    }
+
     /// A state store in the folder.
     pub fn store(&self) -> SqliteStore {
         SqliteStore::new(self.0.join("state.db"))
