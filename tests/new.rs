@@ -234,7 +234,7 @@ fn existing_files_are_preserved_and_names_are_checked() {
         ("go", "..", "is not a valid hook name"),
         ("go", "end-", "\n   try `end`\n"),
         ("go", "", "is not a valid hook name"),
-        ("go", &long, "64 at most"),
+        ("go", &long, "use at most 64"),
         ("go", "internal", "is not a valid hook name in Go: it is reserved"),
         ("ts", "con", "is not a valid hook name in TypeScript"),
         ("rust", "self", "is not a valid hook name in Rust"),
