@@ -297,7 +297,7 @@ fn everything_except_new_references_works_offline() {
     let reference = setup.reference();
     for command in [&["update"][..], &["info", &reference], &["pull", &reference], &["digest", &reference]] {
         let told = setup.ends(83, command);
-        assert!(told.contains("does not answer"), "{told}");
+        assert!(told.contains("does not respond"), "{told}");
     }
 }
 

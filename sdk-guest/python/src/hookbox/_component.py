@@ -307,7 +307,7 @@ def _without_sockets() -> None:
 
 
 def _no_socket(*arguments: Any, **named: Any) -> Any:
-    raise PermissionError("a hook has no sockets: `hookbox.http` sends requests")
+    raise PermissionError("a hook has no sockets: use `hookbox.http`")
 
 
 def _pascal(name: str) -> str:

@@ -109,9 +109,13 @@ impl Hook {
         let gates = |kind: EventKind| {
             self.authority.is_some() || matches!(kind, EventKind::PreToolUse | EventKind::PermissionRequest)
         };
-        let specs = self.events.iter().filter_map(|kind| dialect.specs().iter().find(|spec| spec.kind == *kind));
+        let named = dialect.shape() == ConfigShape::Named;
+        // picoclaw's notifications cannot be intercepted, and no entry asks for events without an interface.
+        let has_entry = |kind: &&EventKind| !named || !matches!(kind, EventKind::AgentEvent | EventKind::OtherEvent);
+        let specs = self.events.iter().filter(has_entry);
+        let specs = specs.filter_map(|kind| dialect.specs().iter().find(|spec| spec.kind == *kind));
         let specs: Vec<(&str, bool)> = specs.map(|spec| (spec.name, gates(spec.kind))).collect();
-        if dialect.shape() == ConfigShape::Named {
+        if named {
             let asked: Vec<&str> = specs.iter().map(|(name, _)| name.strip_prefix("hook.").unwrap_or(name)).collect();
             if asked.is_empty() {
                 return Vec::new();
