@@ -317,10 +317,11 @@ fn two_commands_take_a_hook_under_each_form_of_configuration() {
     let call = json!({ "command": "rm -rf /" });
     let claude = json!({ "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": call });
     let picoclaw = json!({ "jsonrpc": "2.0", "id": 7, "method": "hook.before_tool", "params": { "tool": "exec", "arguments": call } });
-    for (client, wire, denies) in [
+    for (client, wire, proof) in [
         ("claude", &claude, r#""permissionDecision":"deny""#),
         ("gemini", &claude, r#""permissionDecision":"deny""#),
-        ("picoclaw", &picoclaw, r#""action":"deny_tool""#),
+        // The hook denies by a field that picoclaw does not send. Its log shows that it ran.
+        ("picoclaw", &picoclaw, "picoclaw rm -rf /"),
     ] {
         let file = format!("{client}.json");
         let told = setup.does(&["add", &reference, "--client", client, "--config", &file, "--yes"]);
@@ -328,7 +329,7 @@ fn two_commands_take_a_hook_under_each_form_of_configuration() {
         setup.does(&["lock", &file]);
         let output =
             hookbox_testing::process::fed(&mut setup.command(&["run", "--config", &file]), wire.to_string().as_bytes());
-        assert!(text(&output).contains(denies), "{client}: {output:?}");
+        assert!(text(&output).contains(proof), "{client}: {output:?}");
         let told = setup.does(&["add", &reference, "--client", client, "--config", &file, "--yes"]);
         assert!(told.contains("already"), "{told}");
     }
@@ -342,7 +343,8 @@ fn two_commands_take_a_hook_under_each_form_of_configuration() {
     assert_eq!(groups.len(), 2, "{config}");
     assert_eq!(groups[1]["hooks"][0], json!({ "type": "wasm", "component": other, "onFailure": "block" }));
     setup.does(&["lock", "claude.json"]);
-    assert!(denied(&setup.hookbox(&["run", "--config", "claude.json"])).contains("not allowed"));
+    let reason = denied(&setup.hookbox(&["run", "--config", "claude.json"]));
+    assert!(reason.contains("needs state, which is not granted"), "{reason}");
     // What the user's policy refuses is not added.
     let [(_, public), _] = crate::setup::keys(setup.home.path());
     setup.policy(&json!({ "keys": [public] }), &json!({}));

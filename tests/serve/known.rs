@@ -128,7 +128,7 @@ async fn a_loading_fail_closed_tenant_blocks_and_delays_nothing() {
         daemon.until("revoked", async || answer(&daemon, name).await == STRANGER).await;
     }
     fs::remove_file(daemon.files.path("tenants/slow2.json")).unwrap();
-    daemon.until("gone", async || daemon.log().contains("its file is gone")).await;
+    daemon.until("gone", async || daemon.log().contains("its file was removed")).await;
     assert_eq!(answer(&daemon, "slow2").await, BLOCKED);
     // The slow tenants are still loading.
     let (status, told) = ready(&daemon).await;

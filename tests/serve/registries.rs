@@ -96,7 +96,7 @@ async fn a_tenant_reaches_no_host_that_the_operator_did_not_name() {
         (json!({}), "does not allow hooks from registries"),
         (
             json!({ "registries": { "hosts": { "registry.example": {} }, "folder": "fetched" } }),
-            "not one of the registries",
+            "it is not an allowed registry",
         ),
         (json!({ "registries": { "hosts": { &registry.host: {} }, "folder": "fetched" } }), "are not allowed"),
     ] {

@@ -269,7 +269,7 @@ async fn there_are_as_many_instances_without_a_pool_as_with_one() {
             assert!(
                 profile == Profile::Resident
                     || fits
-                    || ended.unwrap_err().starts_with("out-of-memory: has more parts than")
+                    || ended.unwrap_err().starts_with("out-of-memory: has too many parts")
             );
         }
     }

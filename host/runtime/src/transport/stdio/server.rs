@@ -157,7 +157,9 @@ impl<S: Source> Server<S> {
         if let Some(failed) = &response.error {
             self.say(format!("{shown}: {}", failed.message));
         }
-        if !response.stdout.is_empty() {
+        // Without a verdict, the method of a broken line tells more than the words for any method in stdout.
+        let is_nameless = broken.is_some() && response.blocks && response.verdict().is_none();
+        if !response.stdout.is_empty() && !is_nameless {
             return response.stdout;
         }
         let Some(failed) = response.error else {
