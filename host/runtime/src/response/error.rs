@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An error of hookbox itself or of the request. Errors of hooks are in the [`Verdict`].
+/// An error of hookbox itself or of the request. Errors of hooks are in the [`Verdict`](crate::verdict::Verdict).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResponseError {
