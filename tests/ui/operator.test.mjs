@@ -78,7 +78,7 @@ test("a monitored hook that is ready to be enforced: one click", async () => {
 });
 
 test("a slow neighbour, and the hook that makes it slow: two clicks", async () => {
-  const { page, told, done } = await first(/slow: a hundredth/);
+  const { page, told, done } = await first(/slow: the 99th percentile/);
   assert.match(told, /99th percentile of its verdicts is \d+ ms/);
   await page.getByRole("article", { name: "slow" }).getByRole("link", { name: "Hooks" }).click();
   const row = page.getByRole("row").filter({ hasText: "slow-script" });
