@@ -90,8 +90,9 @@ test("a stranger learns nothing, and a token in a URL is none", async () => {
   await close();
 });
 
-test("a token that is taken back ends the session and the stream", async () => {
+test("a token that is taken back ends the session and the stream", async (t) => {
   const files = await Daemon.start({ acme: TENANTS.acme });
+  t.after(() => files.end());
   await files.ask("acme", event("ls"));
   const { page, close } = await opened(browser, files, { token: tokenOf("acme"), hash: "#/stream" });
   await rowsOf(page).first().waitFor();
@@ -102,7 +103,6 @@ test("a token that is taken back ends the session and the stream", async () => {
   await page.getByRole("alert").filter({ hasText: "does not know this token" }).waitFor();
   assert.equal(await rowsOf(page).count(), 0);
   await close();
-  await files.end();
 });
 
 test("everything is reached with the keyboard alone", async () => {

@@ -97,6 +97,7 @@ export class Daemon {
   }
 
   async stop() {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const ended = new Promise((resolve) => this.child.once("exit", resolve));
     this.child.kill();
     await ended;

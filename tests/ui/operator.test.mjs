@@ -93,8 +93,9 @@ test("files that cannot be used, in the words of `hookbox check`: one click", as
   await done();
 });
 
-test("daemons that answer at one address are named", async () => {
+test("daemons that answer at one address are named", async (t) => {
   const one = await Daemon.start({ acme: TENANTS.acme });
+  t.after(() => one.end());
   await one.ask("acme", event("ls"));
   const { page, close } = await opened(browser, one, { hash: "#/stream" });
   await rowsOf(page).first().waitFor();
@@ -106,5 +107,4 @@ test("daemons that answer at one address are named", async () => {
   assert.equal(await text(page.locator(".daemon")), "test-2");
   assert.match(await page.title(), /test-2/);
   await close();
-  await one.end();
 });

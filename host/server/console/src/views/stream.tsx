@@ -1,5 +1,5 @@
 // Verdicts as they come.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Feed } from "../feed";
 import { FLAGS, filterOf, isEmpty, matches, suggestions, type Filter } from "../filter";
 import { clock, count, micros } from "../format";
@@ -22,12 +22,13 @@ function useRows(feed: Feed, filter: Filter, held: boolean) {
   const [shown, set] = useState<Shown>({ rows: [], shifted: 0 });
   const [waiting, setWaiting] = useState(0);
   const [, again] = useState(0);
-  useEffect(() => {
+  // Before the next task, so that no row that comes after a pause is shown.
+  useLayoutEffect(() => {
     if (held) return;
     setWaiting(0);
     set({ rows: feed.rows.filter((row) => matches(row, filter)).reverse(), shifted: 0 });
   }, [key, held, feed]);
-  useEffect(
+  useLayoutEffect(
     () =>
       feed.listen(({ added, removed }) => {
         const found = added.filter((row) => matches(row, filter));
