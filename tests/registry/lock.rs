@@ -345,7 +345,7 @@ fn two_commands_take_a_hook_under_each_form_of_configuration() {
     setup.does(&["lock", "claude.json"]);
     let reason = denied(&setup.hookbox(&["run", "--config", "claude.json"]));
     assert!(reason.contains("needs state, which is not granted"), "{reason}");
-    // What the user's policy refuses is not added.
+    // `add` writes no entry for a component that the user's policy refuses.
     let [(_, public), _] = crate::setup::keys(setup.home.path());
     setup.policy(&json!({ "keys": [public] }), &json!({}));
     let told = setup.ends(84, &["add", &reference, "--config", "new.json", "--yes"]);

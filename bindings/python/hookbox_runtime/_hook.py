@@ -84,7 +84,7 @@ def hook(
 
 
 class Home:
-    """Where ``async`` functions run: the event loop that loaded them, or a separate one for each call."""
+    """The place in which ``async`` functions run: the event loop that loaded them, or a separate one for each call."""
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
