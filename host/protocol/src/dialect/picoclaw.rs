@@ -15,6 +15,7 @@ mod rewrite;
 use core::time::Duration;
 
 pub use events::HELLO;
+pub use reply::block;
 pub use request::{MODES, from_result, has_request, mode, to_request};
 use serde_json::Value;
 

@@ -141,16 +141,19 @@ pub(super) fn without_raw(event: &Event) -> Event {
 /// the names, so that other faults of the line do not matter.
 pub(super) fn refusal(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>, reason: &str) -> Option<Value> {
     let id = number("id", wire).filter(|id| *id != 0)?;
+    let spec = dialect.glimpse_spec(wire, name);
+    spec.is_none_or(|spec| spec.blockable).then(|| response(id, block(spec.map(|spec| spec.kind), false, reason)))
+}
+
+/// The `result` that blocks a request of this event kind. `None`: the method is unknown, and every possible method accepts the
+/// result, because it reads its own field and ignores the other. `is_tool` is true if such a request is about a tool.
+pub fn block(kind: Option<EventKind>, is_tool: bool, reason: &str) -> Value {
     let reason = shorten(reason, REASON_LIMIT);
-    let Some(spec) = dialect.glimpse_spec(wire, name) else {
-        // An unknown method reads its own field and ignores the other.
-        return Some(response(id, json!({ "action": "abort_turn", "approved": false, "reason": reason })));
-    };
-    let result = match spec.kind {
-        EventKind::PermissionRequest => json!({ "approved": false, "reason": reason }),
-        EventKind::PreToolUse => json!({ "action": "deny_tool", "reason": reason }),
-        _ if spec.blockable => json!({ "action": "abort_turn", "reason": reason }),
-        _ => return None,
-    };
-    Some(response(id, result))
+    match kind {
+        Some(EventKind::PermissionRequest) => json!({ "approved": false, "reason": reason }),
+        Some(EventKind::PreToolUse) => json!({ "action": "deny_tool", "reason": reason }),
+        Some(_) => json!({ "action": "abort_turn", "reason": reason }),
+        None if is_tool => json!({ "action": "deny_tool", "approved": false, "reason": reason }),
+        None => json!({ "action": "abort_turn", "approved": false, "reason": reason }),
+    }
 }
