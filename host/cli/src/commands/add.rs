@@ -14,7 +14,7 @@ use hookbox::{
 use hookbox_catalogue::{ALL, Bundled, PREFIX, by_name};
 
 pub use self::hook::Hook;
-use self::{entries::Entries, hook::Wanted};
+use self::{entries::Entries, hook::HookArgument};
 use crate::{
     change::{self, Backup, Change},
     clients::{self, Client},
@@ -29,8 +29,8 @@ use crate::{
 )]
 pub struct Add {
     /// The hook, as `hookbox hooks` lists it, or `oci://HOST/REPOSITORY:TAG`
-    #[arg(value_name = "NAME", value_parser = Wanted::parse)]
-    name: Wanted,
+    #[arg(value_name = "NAME", value_parser = HookArgument::parse)]
+    name: HookArgument,
     /// The client that a new configuration is written for (default: claude, whose form works for all but picoclaw)
     #[arg(long, value_name = "CLIENT", value_parser = super::install::client)]
     client: Option<&'static Client>,
@@ -73,7 +73,7 @@ impl Add {
         change.make()?;
         print::out(format_args!("written: {}", file.display()));
         let client = self.client.map_or("claude", |client| client.name);
-        if matches!(self.name, Wanted::Reference(_)) {
+        if matches!(self.name, HookArgument::Reference(_)) {
             let asks: Vec<&str> = hook.asks.iter().map(String::as_str).collect();
             if !asks.is_empty() {
                 let asks = print::name(&asks.join(", "));

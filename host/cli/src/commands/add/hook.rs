@@ -17,7 +17,7 @@ use crate::{locks, print, registries};
 
 /// The hook that a command line names.
 #[derive(Debug, Clone)]
-pub enum Wanted {
+pub enum HookArgument {
     Bundled(&'static Bundled),
     Reference(Reference),
 }
@@ -34,7 +34,7 @@ pub struct Hook {
     pub asks: BTreeSet<String>,
 }
 
-impl Wanted {
+impl HookArgument {
     /// Parses the name of a bundled hook, or a reference.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.starts_with(SCHEME) {
