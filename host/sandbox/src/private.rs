@@ -10,11 +10,14 @@ use std::{
     path::Path,
     process,
     sync::atomic::{AtomicU64, Ordering},
+    thread,
+    time::{Duration, Instant},
 };
 
 use rustix::{
     fd::{AsFd, OwnedFd},
-    fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, open, openat, renameat, unlinkat},
+    fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, flock, fstat, fsync, open, openat, renameat, unlinkat},
+    io::Errno,
     process::{Pid, geteuid, test_kill_process},
 };
 
@@ -35,11 +38,29 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 pub fn append(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = open(path, flags, Mode::RUSR | Mode::WUSR).map_err(|error| match error {
-        rustix::io::Errno::LOOP => io::Error::other("it is a link"),
+        Errno::LOOP => io::Error::other("it is a link"),
         error => error.into(),
     })?;
     check(&file, FileType::RegularFile)?;
     Ok(file.into())
+}
+
+/// Locks a file until it is closed. Returns false if another process holds the lock for this time. Some file systems do not
+/// support locks: there it returns true at once.
+///
+/// # Errors
+/// The file cannot be locked.
+pub fn lock(file: &File, at_most: Duration) -> io::Result<bool> {
+    let (until, mut pause) = (Instant::now() + at_most, Duration::from_millis(1));
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) if Instant::now() < until => thread::sleep(pause),
+            Err(Errno::WOULDBLOCK) => return Ok(false),
+            Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOLCK) | Ok(()) => return Ok(true),
+            Err(error) => return Err(error.into()),
+        }
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
 }
 
 /// An open folder that only this user (and root) can write to.

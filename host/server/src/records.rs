@@ -8,15 +8,10 @@ use std::{
     io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    thread,
     time::Duration,
 };
 
-use hookbox::private::append;
-use rustix::{
-    fs::{FlockOperation, flock},
-    io::Errno,
-};
+use hookbox::private::{append, lock};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -143,20 +138,8 @@ fn is_torn(mut file: &File) -> bool {
 /// # Errors
 /// Another process wrote it for this time.
 fn only_writer(file: &File, at_most: Duration) -> io::Result<()> {
-    let until = Instant::now() + at_most;
-    loop {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) if Instant::now() < until => thread::sleep(Duration::from_millis(20)),
-            Err(Errno::WOULDBLOCK) => {
-                return Err(io::Error::other(
-                    "another process writes this file, and two would break its chain; give each its own file",
-                ));
-            }
-            // Some file systems do not support locks.
-            Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOLCK) | Ok(()) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        }
-    }
+    let why = "another process writes this file, and two would break its chain; give each its own file";
+    if lock(file, at_most)? { Ok(()) } else { Err(io::Error::other(why)) }
 }
 
 /// The file that is now at a path. `None` if it is still the old one, which keeps its lock then.

@@ -7,17 +7,12 @@ use std::{
     io,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use hookbox_sandbox::{
-    private::{Folder, append},
+    private::{self, Folder, append},
     sha256,
-};
-use rustix::{
-    fs::{FlockOperation, flock},
-    io::Errno,
 };
 use serde::{Deserialize, Serialize};
 
@@ -124,16 +119,7 @@ impl ApprovalStore {
     pub fn exclusive(&self, lock: &Path) -> io::Result<File> {
         Folder::open(&self.0)?;
         let file = append(&self.0.join(format!("{}.busy", sha256(place(lock).as_os_str().as_bytes()))))?;
-        let until = Instant::now() + BUSY;
-        loop {
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Err(Errno::WOULDBLOCK) if Instant::now() < until => thread::sleep(Duration::from_millis(20)),
-                Err(Errno::WOULDBLOCK) => return Err(io::Error::other("another hookbox is changing them")),
-                // Some file systems do not support locks.
-                Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOLCK) | Ok(()) => return Ok(file),
-                Err(error) => return Err(error.into()),
-            }
-        }
+        if private::lock(&file, BUSY)? { Ok(file) } else { Err(io::Error::other("another hookbox is changing them")) }
     }
 
     /// Stores the approvals of a lock.

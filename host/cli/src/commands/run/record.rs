@@ -4,13 +4,15 @@ use std::{
     fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
     path::Path,
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use anyhow::Context;
-use hookbox::{Record, chain::Chain, private::append as append_to};
-use rustix::fs::{FlockOperation, flock};
+use hookbox::{
+    Record,
+    chain::Chain,
+    private::{append as append_to, lock},
+};
 
 /// The time to wait for another process that writes its record.
 const RECORDING: Duration = Duration::from_secs(2);
@@ -23,7 +25,9 @@ pub fn append(path: &Path, record: &Record, chain: bool, lost: u64) -> anyhow::R
     let written = || {
         // Hooks' outputs and tool calls are the user's private data, so the file must be the user's own.
         let mut file = append_to(path)?;
-        lock(&file)?;
+        if !lock(&file, RECORDING)? {
+            return Err(io::Error::other("another process writes it"));
+        }
         let end = file.metadata()?.len();
         let begin = if ends_in_a_line(&mut file)? { "" } else { "\n" };
         let chained = Chain::resume(&mut file)?.or_else(|| chain.then(Chain::default)).map(|mut chain| {
@@ -37,22 +41,6 @@ pub fn append(path: &Path, record: &Record, chain: bool, lost: u64) -> anyhow::R
         })
     };
     written().with_context(|| format!("cannot write the record to {}", path.display()))
-}
-
-/// Locks a file. Closing the file releases the lock.
-fn lock(file: &File) -> io::Result<()> {
-    let began = Instant::now();
-    loop {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Err(rustix::io::Errno::WOULDBLOCK) if began.elapsed() < RECORDING => {
-                thread::sleep(Duration::from_millis(1));
-            }
-            // Some file systems do not support locks. A single write is almost always complete there too.
-            Err(rustix::io::Errno::NOSYS | rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOLCK) => return Ok(()),
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(io::Error::other("another process writes it")),
-            locked => return Ok(locked?),
-        }
-    }
 }
 
 /// Returns true if the file is empty or ends with a newline. A full disk or a crash may have cut the last line.
