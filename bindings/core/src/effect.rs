@@ -1,6 +1,6 @@
 //! The effect of a response in a program that performs the action itself, such as an SDK that guards its tools.
 
-use hookbox::{DecisionKind, Response, ResponseError};
+use hookbox::{DecisionKind, Response};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -67,14 +67,7 @@ impl Effect {
 /// # Errors
 /// [`Code::System`]
 pub fn to_json(response: &Response) -> Result<String, Error> {
-    #[derive(Serialize)]
-    struct Both<'a> {
-        #[serde(flatten)]
-        response: &'a Response,
-        #[serde(flatten)]
-        effect: Effect,
-    }
-    written(&Both { response, effect: Effect::of(response) })
+    written(&WithEffect { response, effect: Effect::of(response) })
 }
 
 /// A response and its effect as two lines of JSON: the object of [`to_json`] without its report, and the report. A program that does not
@@ -82,41 +75,19 @@ pub fn to_json(response: &Response) -> Result<String, Error> {
 ///
 /// # Errors
 /// [`Code::System`]
-pub fn to_lines(response: &Response) -> Result<String, Error> {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    #[expect(clippy::struct_excessive_bools, reason = "those of a response")]
-    struct First<'a> {
-        stdout: &'a str,
-        is_text: bool,
-        stderr: Option<&'a str>,
-        quiet: bool,
-        exit_code: u8,
-        outcome: &'a str,
-        blocks: bool,
-        restricts: bool,
-        undelivered: Option<&'a str>,
-        error: Option<&'a ResponseError>,
-        #[serde(flatten)]
-        effect: Effect,
-    }
-    let first = First {
-        stdout: &response.stdout,
-        is_text: response.is_text,
-        stderr: response.stderr.as_deref(),
-        quiet: response.quiet,
-        exit_code: response.exit_code,
-        outcome: &response.outcome,
-        blocks: response.blocks,
-        restricts: response.restricts,
-        undelivered: response.undelivered.as_deref(),
-        error: response.error.as_ref(),
-        effect: Effect::of(response),
-    };
-    let mut lines = written(&first)?;
-    lines.push('\n');
-    lines.push_str(&written(&response.report())?);
-    Ok(lines)
+pub fn to_lines(mut response: Response) -> Result<String, Error> {
+    let effect = Effect::of(&response);
+    let report = response.take_report();
+    let first = written(&WithEffect { response: &response, effect })?;
+    Ok(first + "\n" + &written(&report)?)
+}
+
+#[derive(Serialize)]
+struct WithEffect<'a> {
+    #[serde(flatten)]
+    response: &'a Response,
+    #[serde(flatten)]
+    effect: Effect,
 }
 
 fn written(value: &impl Serialize) -> Result<String, Error> {

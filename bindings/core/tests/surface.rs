@@ -214,7 +214,7 @@ fn two_lines_of_json_have_every_field() {
         let hooks = load(&runtime, &command(script), "", Vec::new()).unwrap();
         for event in [EVENT, b"{"] {
             let response = runtime.block_on(hooks.decide(event, &Request::default())).unwrap().unwrap();
-            let lines = to_lines(&response).unwrap();
+            let lines = to_lines(response.clone()).unwrap();
             let (first, report) = lines.split_once('\n').unwrap();
             let mut whole: Value = serde_json::from_str(first).unwrap();
             whole["report"] = serde_json::from_str(report).unwrap();

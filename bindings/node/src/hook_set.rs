@@ -103,14 +103,14 @@ impl NativeHookSet {
     pub fn decide(&self, call: u32, event: Either<String, Uint8Array>, request: NativeRequest) -> Result<()> {
         let (hooks, event) = (self.hooks.clone(), bytes(event));
         let request = Request::try_from(request).map_err(thrown)?;
-        self.calls.start(call, async move { to_lines(&hooks.decide(&event, &request).await?) })
+        self.calls.start(call, async move { to_lines(hooks.decide(&event, &request).await?) })
     }
 
     /// Decides on an event while this thread waits; the response as [`NativeHookSet::decide`] has it.
     #[napi]
     pub fn decide_sync(&self, event: Either<String, Uint8Array>, request: NativeRequest) -> Result<String> {
         let (event, request) = (bytes(event), Request::try_from(request).map_err(thrown)?);
-        self.wait(async { to_lines(&self.hooks.decide(&event, &request).await?) })
+        self.wait(async { to_lines(self.hooks.decide(&event, &request).await?) })
     }
 
     /// Explains an event; the report as JSON.

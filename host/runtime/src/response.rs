@@ -246,6 +246,11 @@ impl Response {
         self.detail.report()
     }
 
+    /// Takes the report out of the response. What is left is small, also as JSON.
+    pub fn take_report(&mut self) -> Option<Report> {
+        std::mem::take(&mut self.detail).into_report()
+    }
+
     /// The record of this response under the configuration of the hook set that decided. `event` is the event's JSON.
     pub fn record(&self, config: &Config, event: &[u8]) -> Record {
         match self.verdict() {

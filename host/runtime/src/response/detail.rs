@@ -39,6 +39,14 @@ impl Detail {
         }
     }
 
+    pub(crate) fn into_report(self) -> Option<Report> {
+        match self {
+            Self::Verdict(verdict) => Some(verdict.report()),
+            Self::Report(report) => Some(*report),
+            Self::None => None,
+        }
+    }
+
     /// The details for a response that replaces the verdict's own JSON by `wire`.
     pub(crate) fn of(verdict: Option<Verdict>, wire: Option<Value>) -> Self {
         verdict.map_or(Self::None, |verdict| Self::Verdict(Box::new(Verdict { wire, ..verdict })))
