@@ -1,6 +1,6 @@
 //! The line of a configuration that a diagnostic is about, with the place marked.
 
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range, path::Path};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use hookbox::{config::Diagnostic, json};
@@ -28,17 +28,28 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// The excerpt for a diagnostic. `None` if the file cannot be read any more, or the diagnostic is about all of it.
-    pub fn of(diagnostic: &Diagnostic) -> Option<Self> {
-        diagnostic.line?;
-        let text = change::read(&diagnostic.file).ok()??;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let place = if diagnostic.pointer.is_empty() {
-            syntax_error(text)
-        } else {
-            value(text, &diagnostic.pointer, &diagnostic.message)
-        };
-        Self::at(text, place?)
+    /// The excerpt for each diagnostic. `None` if the file cannot be read any more, or the diagnostic is about all of it. Each
+    /// file is read and parsed once.
+    pub fn of_each(diagnostics: &[&Diagnostic]) -> Vec<Option<Self>> {
+        let mut excerpts: Vec<Option<Self>> = diagnostics.iter().map(|_| None).collect();
+        let located = diagnostics.iter().filter(|diagnostic| diagnostic.line.is_some());
+        let files: BTreeSet<&Path> = located.map(|diagnostic| diagnostic.file.as_path()).collect();
+        for file in files {
+            let Ok(Some(text)) = change::read(file) else { continue };
+            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            let root = parsed(text);
+            for (excerpt, diagnostic) in excerpts.iter_mut().zip(diagnostics) {
+                if diagnostic.line.is_some() && diagnostic.file == file {
+                    let place = match &root {
+                        _ if diagnostic.pointer.is_empty() => syntax_error(text),
+                        Some(root) => value(text, root, &diagnostic.pointer, &diagnostic.message),
+                        None => None,
+                    };
+                    *excerpt = place.and_then(|place| Self::at(text, place));
+                }
+            }
+        }
+        excerpts
     }
 
     /// The excerpt with a range of the text marked, at most to the end of its line.
@@ -106,12 +117,14 @@ fn syntax_error(text: &str) -> Option<Range<usize>> {
     Some(start + from..start + to)
 }
 
+fn parsed(text: &str) -> Option<Value<'_>> {
+    parse_to_ast(text, &CollectOptions::default(), &settings::options()).ok()?.value
+}
+
 /// The part of the value at a pointer that a message is about: the key if the message names it, or else the value. If the
 /// value is missing, the nearest value around it.
-fn value(text: &str, pointer: &str, message: &str) -> Option<Range<usize>> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &settings::options()).ok()?;
-    let root = parsed.value?;
-    let (mut here, mut key) = (&root, None);
+fn value(text: &str, root: &Value<'_>, pointer: &str, message: &str) -> Option<Range<usize>> {
+    let (mut here, mut key) = (root, None);
     for token in pointer.split('/').skip(1) {
         let token = token.replace("~1", "/").replace("~0", "~");
         let found = match here {
@@ -140,10 +153,10 @@ fn value(text: &str, pointer: &str, message: &str) -> Option<Range<usize>> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{Excerpt, syntax_error, value};
+    use super::{Excerpt, parsed, syntax_error, value};
 
     fn drawn(text: &str, pointer: &str, message: &str) -> Vec<String> {
-        Excerpt::at(text, value(text, pointer, message).unwrap()).unwrap().lines(false, None)
+        Excerpt::at(text, value(text, &parsed(text).unwrap(), pointer, message).unwrap()).unwrap().lines(false, None)
     }
 
     #[test]
@@ -174,7 +187,8 @@ mod tests {
     #[test]
     fn an_excerpt_is_short_and_cannot_move_the_cursor() {
         let text = format!("{{\"{}\": \"\u{9b}2J\u{202e}\", \"b\": 1}}", "a".repeat(5000));
-        let excerpt = Excerpt::at(&text, value(&text, "/b", "expected a string").unwrap()).unwrap();
+        let excerpt =
+            Excerpt::at(&text, value(&text, &parsed(&text).unwrap(), "/b", "expected a string").unwrap()).unwrap();
         assert_eq!(excerpt.column, text.chars().count() - 1);
         let lines = excerpt.lines(false, Some(80)).join("\n");
         assert!(lines.len() < 600 && lines.contains("\"b\": 1"), "{lines}");

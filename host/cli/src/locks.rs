@@ -41,7 +41,7 @@ impl Locks {
         let no = || Exit::Config.error("no configuration here: name the file");
         let file = file.or_else(found).ok_or_else(no)?;
         let loaded = dialect.into_iter().fold(Reader::new(), Reader::dialect).file(&file)?;
-        loaded.warnings.iter().for_each(report::problem);
+        report::problems(&loaded.warnings);
         let config = loaded.config;
         let path = lock_file(&config);
         let no_home = "no folder for approvals: HOME is not set";

@@ -81,7 +81,7 @@ pub fn error(error: &anyhow::Error) {
         print::safe_err(&format!("{word}: {}", print::plain(text.next().map_or("", String::as_str))));
         text.for_each(print::err);
     }
-    shown(found).for_each(problem);
+    problems(shown(found));
 }
 
 /// The condition for printing warnings about a configuration.
@@ -107,13 +107,13 @@ pub fn warnings(loaded: &Loaded) {
     let when = *WHEN.lock().unwrap_or_else(PoisonError::into_inner);
     let Loaded { config, warnings, .. } = loaded;
     if !warnings.is_empty() && (when == ShowWarnings::Always || when == ShowWarnings::Once && warned::first(config)) {
-        warnings.iter().for_each(problem);
+        problems(warnings);
     }
 }
 
 /// Prints the errors of a configuration, and its warnings if these are shown.
 pub fn errors(errors: &ConfigErrors) {
-    shown(&errors.diagnostics).for_each(problem);
+    problems(shown(&errors.diagnostics));
 }
 
 /// The diagnostics without warnings, if these are not shown.
@@ -122,9 +122,9 @@ fn shown<'a>(all: impl IntoIterator<Item = &'a Diagnostic>) -> impl Iterator<Ite
     all.into_iter().filter(move |found| !never || found.is_error())
 }
 
-/// Prints a diagnostic.
-pub fn problem(diagnostic: &Diagnostic) {
-    diagnostics::err(diagnostic);
+/// Prints diagnostics.
+pub fn problems<'a>(found: impl IntoIterator<Item = &'a Diagnostic>) {
+    diagnostics::err(&found.into_iter().collect::<Vec<_>>());
 }
 
 /// The diagnostics in an error.

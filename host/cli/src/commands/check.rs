@@ -54,13 +54,12 @@ struct Findings {
 }
 
 impl Findings {
-    fn add(&mut self, diagnostic: &Diagnostic) {
-        if diagnostic.is_error() {
-            self.errors += 1;
-        } else {
-            self.warnings += 1;
-        }
-        if self.json { self.listed.push(diagnostics::json(diagnostic)) } else { diagnostics::out(diagnostic) }
+    fn add(&mut self, found: &[Diagnostic]) {
+        let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
+        self.errors += errors;
+        self.warnings += found.len() - errors;
+        let found: Vec<&Diagnostic> = found.iter().collect();
+        if self.json { self.listed.extend(diagnostics::json(&found)) } else { diagnostics::out(&found) }
     }
 
     /// Adds a warning that has no place in the file.
@@ -104,7 +103,7 @@ impl Check {
         let reader = source.dialect.iter().fold(Reader::new().with_files(), Reader::dialect);
         match reader.file(&path) {
             Ok(loaded) => {
-                loaded.warnings.iter().for_each(|warning| findings.add(warning));
+                findings.add(&loaded.warnings);
                 event::check(loaded.config.dialect, source.event.as_deref())?;
                 let mut config = loaded.config;
                 let mut found = config.self_writes();
@@ -134,11 +133,9 @@ impl Check {
                     }
                     Ok(found)
                 })?);
-                for diagnostic in &found {
-                    findings.add(diagnostic);
-                }
+                findings.add(&found);
             }
-            Err(found) => found.diagnostics.iter().for_each(|diagnostic| findings.add(diagnostic)),
+            Err(found) => findings.add(&found.diagnostics),
         }
         Ok(findings.end(&path))
     }

@@ -212,9 +212,7 @@ fn check(mut config: Config, warnings: Vec<Diagnostic>) -> anyhow::Result<()> {
     if !config.hooks.is_empty() {
         found.extend(block_on(async { Ok(host(config).await?.check().await) })?);
     }
-    for diagnostic in &found {
-        diagnostics::out(diagnostic);
-    }
+    diagnostics::out(&found.iter().collect::<Vec<_>>());
     if found.iter().any(Diagnostic::is_error) {
         return Err(Exit::Config.error(format!("nothing was written: not every hook of {file} can be used")));
     }

@@ -196,7 +196,7 @@ fn print_stderr(response: &Response, error: Option<anyhow::Error>, diagnostics: 
         }
         (None, None, verdict) => {
             if let Some(verdict) = verdict {
-                verdict.unusable().for_each(report::problem);
+                report::problems(verdict.unusable());
                 match diagnostics {
                     Diagnostics::Human => report::human(verdict),
                     Diagnostics::Json => report::json_lines(verdict),

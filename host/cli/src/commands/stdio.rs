@@ -99,7 +99,7 @@ impl Stdio {
                 }
                 Notice::Line(line) => print::err(format!("hookbox: {line}")),
                 Notice::Problem(problem) if diagnostics == Diagnostics::Off && !problem.is_error() => {}
-                Notice::Problem(problem) => report::problem(&problem),
+                Notice::Problem(problem) => report::problems([&problem]),
             });
             let source = Reloading::start(self.config.clone(), self.loader(), Arc::clone(&reporter)).await;
             let mut ended = signal(SignalKind::terminate())?;

@@ -59,7 +59,7 @@ impl Trust {
         }
         // Read only once, so that exactly the shown configuration becomes trusted.
         let loaded = Config::load(&place, source.dialect.as_deref())?;
-        loaded.warnings.iter().for_each(report::problem);
+        report::problems(&loaded.warnings);
         let config = loaded.config;
         let components = components(&config)?;
         show(&config, &components);
