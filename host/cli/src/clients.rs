@@ -2,11 +2,14 @@
 
 pub mod claude;
 pub mod codex;
+pub mod command;
 pub mod coverage;
 pub mod entry;
 pub mod plugin;
 pub mod rejected;
 pub mod settings;
+pub mod wiring;
+mod words;
 
 use std::path::{Path, PathBuf};
 

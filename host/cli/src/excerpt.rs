@@ -118,7 +118,7 @@ fn syntax_error(text: &str) -> Option<Range<usize>> {
 }
 
 fn parsed(text: &str) -> Option<Value<'_>> {
-    parse_to_ast(text, &CollectOptions::default(), &settings::options()).ok()?.value
+    parse_to_ast(text, &CollectOptions::default(), &settings::jsonc::options()).ok()?.value
 }
 
 /// The part of the value at a pointer that a message is about: the key if the message names it, or else the value. If the

@@ -13,6 +13,7 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
+use super::settings::Position;
 use crate::exit::Exit;
 
 /// The comment after a setting that `hookbox install` wrote.
@@ -224,7 +225,7 @@ impl Settings {
 }
 
 /// Codex's key for the approval of the hook at a place in a file.
-pub fn key(file: &Path, event: &str, [group, handler]: [usize; 2]) -> String {
+pub fn key(file: &Path, event: &str, position: Position) -> String {
     let mut name = String::new();
     for c in event.chars() {
         if c.is_ascii_uppercase() && !name.is_empty() {
@@ -232,7 +233,7 @@ pub fn key(file: &Path, event: &str, [group, handler]: [usize; 2]) -> String {
         }
         name.push(c.to_ascii_lowercase());
     }
-    format!("{}:{name}:{group}:{handler}", file.display())
+    format!("{}:{name}:{}:{}", file.display(), position.group, position.handler)
 }
 
 #[cfg(test)]
@@ -240,7 +241,7 @@ pub fn key(file: &Path, event: &str, [group, handler]: [usize; 2]) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{Listed, Settings, key};
+    use super::{Listed, Position, Settings, key};
 
     fn listed(key: &str) -> Listed {
         let (hash, command) = ("sha256:ab".to_owned(), String::new());
@@ -251,7 +252,7 @@ mod tests {
     fn an_approval_is_added_and_removed_without_other_changes() {
         let text =
             "# mine\nmodel = \"m\" # of mine\n\n[hooks.state.\"/other:stop:0:0\"]\ntrusted_hash = \"sha256:cd\"\n";
-        let key = key(Path::new("/h/hooks.json"), "PreToolUse", [1, 0]);
+        let key = key(Path::new("/h/hooks.json"), "PreToolUse", Position { group: 1, handler: 0 });
         assert_eq!(key, "/h/hooks.json:pre_tool_use:1:0");
         let mut settings = Settings::read(Path::new("config.toml"), Some(text)).unwrap();
         settings.approve(&listed(&key)).unwrap();

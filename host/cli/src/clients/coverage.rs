@@ -118,7 +118,7 @@ mod tests {
             let named = |event: &str| {
                 let prefixed = format!("hook.{event}");
                 let spec = dialect.spec_by_name(event).or_else(|| dialect.spec_by_name(&prefixed));
-                spec.or_else(|| dialect.specs().iter().find(|spec| clients::entry::pascal(spec.name) == event))
+                spec.or_else(|| dialect.specs().iter().find(|spec| clients::wiring::pascal(spec.name) == event))
             };
             for spec in dialect.specs() {
                 let is_expected = spec.kind != EventKind::CanUseTool && spec.name != "hook.hello";

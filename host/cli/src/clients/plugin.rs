@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use super::{entry::HookboxCommand, settings::Found};
+use super::{
+    command::HookboxCommand,
+    settings::{Found, Position},
+};
 
 /// The source of the plugin, as in `clients/opencode/`.
 const PLUGIN: &str = include_str!("../commands/install/hookbox.ts");
@@ -49,8 +52,9 @@ impl Installed {
     pub fn entry(&self) -> Found {
         let words = ["run", "--dialect", "opencode", "--diagnostics", "off", "--config", &self.config];
         let words = [self.command.as_str()].into_iter().chain(words).map(str::to_owned).collect();
-        let ours = HookboxCommand { words, config: Some(self.config.clone()) };
-        Found { event: "PreToolUse".into(), place: [0, 0], matcher: None, ours, handler: serde_json::Value::Null }
+        let command = HookboxCommand { words, config: Some(self.config.clone()) };
+        let position = Position { group: 0, handler: 0 };
+        Found { event: "PreToolUse".into(), position, matcher: None, command, handler: serde_json::Value::Null }
     }
 }
 

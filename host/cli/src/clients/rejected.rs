@@ -23,7 +23,7 @@ impl Client {
             let error = serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
             return Some(format!("it has a comment, or is invalid JSON for another reason: {error}"));
         }
-        let mut options = settings::options();
+        let mut options = settings::jsonc::options();
         options.allow_trailing_commas = self.syntax.trailing_commas;
         let error = CstRootNode::parse(text, &options).err()?.to_string();
         // The parser's messages start with an upper case letter.

@@ -58,7 +58,7 @@ pub fn client(name: &str) -> Result<&'static Client, String> {
 }
 
 /// The client and the files of an installation.
-struct Place {
+struct Target {
     client: &'static Client,
     scope: Scope,
     project: PathBuf,
@@ -95,26 +95,24 @@ impl Install {
             Scope::User => Exit::Usage.error("HOME is not set, so you have no settings"),
         })?;
         let config = project.join(self.config.as_deref().unwrap_or(Path::new("hooks.json")));
-        let place = Place { client, scope, project, file, config };
+        let target = Target { client, scope, project, file, config };
         if self.remove {
-            return self.remove(&place);
+            return self.remove(&target);
         }
-        let planned = plan::install(&place, self.import)?;
+        let planned = plan::install(&target, self.import)?;
         planned.notes.iter().for_each(print::out);
-        if let Some((config, warnings)) = planned.checked {
-            // From now on the client starts them, so the user sees them before consenting.
-            super::trust::programs(&config).iter().for_each(print::out);
-            check(config, warnings)?;
-        }
-        if !self.make(&place, &planned.changes)? {
+        // From now on the client starts them, so the user sees them before consenting.
+        super::trust::programs(&planned.config).iter().for_each(print::out);
+        check(planned.config, planned.warnings)?;
+        if !self.make(&target, &planned.changes)? {
             return Ok(Exit::Code(1));
         }
-        vouched::note(client, &place.project, &place.file, &place.config)?;
+        vouched::note(client, &target.project, &target.file, &target.config)?;
         if client.name == "codex" {
-            return trust::approve(&place, self.yes);
+            return trust::approve(&target, self.yes);
         }
         if client.name == "claude" {
-            return Ok(loaded_by_claude(&place));
+            return Ok(loaded_by_claude(&target));
         }
         if let Some(hint) = hint(client, scope) {
             print::out(hint);
@@ -122,36 +120,36 @@ impl Install {
         Ok(Exit::Ok)
     }
 
-    fn remove(&self, place: &Place) -> anyhow::Result<Exit> {
-        let only = self.config.is_some().then_some(place.config.as_path());
-        let plan::Removal { changes, notes } = plan::remove(place, only)?;
+    fn remove(&self, target: &Target) -> anyhow::Result<Exit> {
+        let only = self.config.is_some().then_some(target.config.as_path());
+        let plan::Removal { changes, notes } = plan::remove(target, only)?;
         notes.iter().for_each(print::out);
-        let before = change::read(&place.file)?;
-        if !self.make(place, &changes)? {
+        let before = change::read(&target.file)?;
+        if !self.make(target, &changes)? {
             return Ok(Exit::Code(1));
         }
         if let Some(before) = before.filter(|_| !changes.is_empty()) {
-            vouched::forget(place.client, &place.project, &place.file, &before)?;
-            if !place.client.is_installed(&place.project) {
-                heartbeat::forget(place.client.dialect, &place.project);
+            vouched::forget(target.client, &target.project, &target.file, &before)?;
+            if !target.client.is_installed(&target.project) {
+                heartbeat::forget(target.client.dialect, &target.project);
             }
         }
         Ok(Exit::Ok)
     }
 
     /// Shows changes, asks for consent, and applies them. Returns false if the user refuses.
-    fn make(&self, place: &Place, changes: &[Change]) -> anyhow::Result<bool> {
+    fn make(&self, target: &Target, changes: &[Change]) -> anyhow::Result<bool> {
         let changes: Vec<&Change> = changes.iter().filter(|change| !change.is_none()).collect();
         if changes.is_empty() {
             print::out("nothing to change");
             return Ok(true);
         }
         for change in &changes {
-            match self.in_one_line(place, change) {
+            match self.in_one_line(target, change) {
                 Some(line) => print::out(line),
                 None => change.show(),
             }
-            change.tell_of_link(&place.project, self.yes, self.follow_links)?;
+            change.tell_of_link(&target.project, self.yes, self.follow_links)?;
         }
         if !change::consent(self.yes)? {
             print::out("nothing was written");
@@ -160,7 +158,7 @@ impl Install {
         for change in changes {
             change.make()?;
             if change.after.is_none() {
-                self.tidy(place, &change.file);
+                self.tidy(target, &change.file);
             }
             let word = if change.after.is_some() { "written" } else { "removed" };
             let backup = change::backup(&change.file);
@@ -174,8 +172,8 @@ impl Install {
 impl Install {
     /// A short description of a change to an unedited plugin. Only its line of settings matters; the rest is hookbox's
     /// code.
-    fn in_one_line(&self, place: &Place, change: &Change) -> Option<String> {
-        if self.client.form != Form::Plugin || change.file != place.file {
+    fn in_one_line(&self, target: &Target, change: &Change) -> Option<String> {
+        if self.client.form != Form::Plugin || change.file != target.file {
             return None;
         }
         let shown = |text: &String| plugin::first_difference(text).is_none();
@@ -191,10 +189,10 @@ impl Install {
     }
 
     /// Removes the folders that become empty without a file, below the project or the user's home.
-    fn tidy(&self, place: &Place, file: &Path) {
+    fn tidy(&self, target: &Target, file: &Path) {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let own = self.client.home().and_then(|home| Some(home.parent()?.to_owned()));
-        let mut tops = [Some(place.project.clone()), home, own].into_iter().flatten();
+        let mut tops = [Some(target.project.clone()), home, own].into_iter().flatten();
         let top = tops.find(|top| file.starts_with(top));
         if let Some(top) = top {
             user_file::remove_empty_folders(file, &top);
@@ -220,9 +218,9 @@ fn check(mut config: Config, warnings: Vec<Diagnostic>) -> anyhow::Result<()> {
 }
 
 /// Asks Claude Code if it loads the written file. It drops a whole file for some errors.
-fn loaded_by_claude(place: &Place) -> Exit {
-    let Some(program) = place.client.program() else { return Exit::Ok };
-    let found = match claude::invalid(&program, place.client.home().as_deref(), &place.project) {
+fn loaded_by_claude(target: &Target) -> Exit {
+    let Some(program) = target.client.program() else { return Exit::Ok };
+    let found = match claude::invalid(&program, target.client.home().as_deref(), &target.project) {
         Ok(found) => found,
         Err(error) => {
             print::out(format_args!("{}; `hookbox doctor claude` checks again", report::one_line(&error)));
@@ -230,7 +228,7 @@ fn loaded_by_claude(place: &Place) -> Exit {
         }
     };
     let mut loaded = true;
-    for invalid in found.iter().filter(|invalid| invalid.is_of(&place.file) && !invalid.is_part) {
+    for invalid in found.iter().filter(|invalid| invalid.is_of(&target.file) && !invalid.is_part) {
         loaded = false;
         print::out(format_args!("Claude Code does not load these settings, so no hook of them runs: {}", invalid.text));
     }

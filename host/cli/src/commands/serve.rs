@@ -22,7 +22,7 @@ pub struct Serve {
 impl Serve {
     pub fn run(self) -> anyhow::Result<Exit> {
         let settings = Settings::load(&self.config).map_err(|error| Exit::Config.error(error.to_string()))?;
-        print::queue()?;
+        print::queue_stderr()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let ended = runtime.block_on(serve(settings));
         // Do not wait for blocking tasks, such as a compilation or a read from a disk that does not respond.

@@ -9,7 +9,7 @@ use jsonc_parser::{
 };
 use serde_json::Value;
 
-use crate::{clients::settings::json_input, exit::Exit};
+use crate::{clients::settings::jsonc, exit::Exit};
 
 /// The `hooks` of a configuration.
 pub struct Entries {
@@ -36,7 +36,7 @@ impl Entries {
     pub fn push(&self, event: &str, value: &Value) -> anyhow::Result<()> {
         let array = self.hooks.array_value_or_create(event);
         let array = array.ok_or_else(|| self.wrong(event, "it is not an array"))?;
-        array.append(json_input(value));
+        array.append(jsonc::input(value));
         Ok(())
     }
 
@@ -45,7 +45,7 @@ impl Entries {
         if self.hooks.get(name).is_some() {
             return Err(self.wrong(name, "another hook has this name"));
         }
-        self.hooks.append(name, json_input(value));
+        self.hooks.append(name, jsonc::input(value));
         Ok(())
     }
 

@@ -15,12 +15,7 @@ use serde_json::{Value, json};
 use super::Findings;
 use crate::{
     child::{collect, within},
-    clients::{
-        Form,
-        entry::{self, Wiring},
-        search_path,
-        settings::Found,
-    },
+    clients::{Form, entry, search_path, settings::Found, wiring::Wiring},
     heartbeat, print,
 };
 
@@ -47,7 +42,7 @@ pub fn run(findings: &mut Findings, found: &Found, wiring: &Wiring) {
     let failed = failures(&stderr);
     match code {
         // A gate that denies even this may have been meant so, but usually it is stuck.
-        Some(0) if failed.is_empty() && entry::is_gate(wiring, &event) && is_denied(&stderr) => {
+        Some(0) if failed.is_empty() && wiring.is_gate(&event) && is_denied(&stderr) => {
             findings.problem(format_args!(
                 "{event}: the canary is denied, although it is harmless: {answer}; unless your hooks mean that, every call is \
                  blocked"
@@ -157,7 +152,7 @@ fn ask(findings: &Findings, found: &Found, wire: &[u8]) -> std::io::Result<(Opti
     let text = |key: &str| found.handler.get(key).and_then(Value::as_str);
     let line = text("bash").or(text("command")).filter(|_| found.handler.get("args").is_none());
     let line = line.map(|line| entry::expanded(findings.client, &findings.project, line));
-    let words = found.ours.words.iter().map(String::as_str);
+    let words = found.command.words.iter().map(String::as_str);
     let mut words: Vec<&str> = line.as_deref().map_or_else(|| words.collect(), |line| vec!["sh", "-c", line]);
     let program = if words.is_empty() { "hookbox" } else { words.remove(0) };
     let mut command = Command::new(program);

@@ -3,7 +3,7 @@
 use hookbox_protocol::matcher::Matcher;
 
 use super::Findings;
-use crate::{clients::entry::Wiring, print};
+use crate::{clients::wiring::Wiring, print};
 
 impl Findings {
     /// Warns about matchers that match none of the client's known tools.

@@ -23,7 +23,7 @@ pub fn look(findings: &mut Findings, scope: Scope, file: &Path, found: &[&Found]
     }
     let place = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     for found in found {
-        let keys = [file, &place].map(|file| codex::key(file, &found.event, found.place));
+        let keys = [file, &place].map(|file| codex::key(file, &found.event, found.position));
         match listed.hooks.iter().find(|hook| keys.contains(&hook.key)) {
             Some(hook) if hook.trusted && hook.enabled => {
                 findings.line("trust", format_args!("{}   approved", found.event));

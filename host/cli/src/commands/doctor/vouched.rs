@@ -9,9 +9,10 @@ use crate::{
     change,
     clients::{
         Client, Form, Scope,
-        entry::{HookboxCommand, Wiring},
+        command::HookboxCommand,
         on_path, plugin,
         settings::{Found, Settings},
+        wiring::Wiring,
     },
     trust, user_file,
 };
@@ -31,12 +32,12 @@ pub fn check(
 ) -> Result<(), String> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let project = real(project);
-    let name = found.ours.words.first().map_or("hookbox", String::as_str);
+    let name = found.command.words.first().map_or("hookbox", String::as_str);
     let program = on_path(name).ok_or_else(|| format!("`{name}` is not on the PATH"))?;
     if !program.is_absolute() || real(&program).starts_with(&project) {
         return Err(format!("{} is a program of the project", program.display()));
     }
-    if is_noted(&name_of(client, file, &wiring.config.file, &found.handler, &found.ours)) {
+    if is_noted(&name_of(client, file, &wiring.config.file, &found.handler, &found.command)) {
         return Ok(());
     }
     if program.file_name().is_none_or(|name| name != "hookbox") {
@@ -86,7 +87,8 @@ fn names(client: &'static Client, project: &Path, file: &Path, text: &str) -> an
         return Ok(config.map(|config| name_of(client, file, &config, &Value::Null, &none)).into_iter().collect());
     }
     let found = Settings::read(client, file, Some(text))?.found()?;
-    let name = |found: &Found| name_of(client, file, &found.ours.file(client, project), &found.handler, &found.ours);
+    let name =
+        |found: &Found| name_of(client, file, &found.command.file(client, project), &found.handler, &found.command);
     Ok(found.iter().map(name).collect())
 }
 
@@ -98,8 +100,8 @@ pub fn note(client: &'static Client, project: &Path, file: &Path, config: &Path)
         names.push(name_of(client, file, config, &Value::Null, &HookboxCommand { words: Vec::new(), config: None }));
     } else {
         let found = Settings::read(client, file, Some(&text))?.found()?;
-        let own = found.iter().filter(|found| found.ours.runs(client, project, config));
-        names.extend(own.map(|found| name_of(client, file, config, &found.handler, &found.ours)));
+        let own = found.iter().filter(|found| found.command.runs(client, project, config));
+        names.extend(own.map(|found| name_of(client, file, config, &found.handler, &found.command)));
     }
     let Some(folder) = place().and_then(|place| Folder::open(&place).ok()) else { return Ok(()) };
     for name in names {
@@ -119,10 +121,10 @@ fn place() -> Option<PathBuf> {
 }
 
 /// The name of a record. It includes the command line of an entry. The program of a plugin is hookbox's own code.
-fn name_of(client: &Client, file: &Path, config: &Path, handler: &Value, ours: &HookboxCommand) -> String {
+fn name_of(client: &Client, file: &Path, config: &Path, handler: &Value, command: &HookboxCommand) -> String {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let plugin = client.form == Form::Plugin;
-    let (line, words) = if plugin { (None, &[][..]) } else { (text(handler), ours.words.as_slice()) };
+    let (line, words) = if plugin { (None, &[][..]) } else { (text(handler), command.words.as_slice()) };
     let entry = json!([client.name, real(file), real(config), line, words]);
     sha256(entry.to_string().as_bytes())
 }

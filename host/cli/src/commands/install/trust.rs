@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use super::Place;
+use super::Target;
 use crate::{
     change::{self, Backup, Change},
     clients::{
         Scope,
         codex::{self, Listed},
+        command::HookboxCommand,
         settings::{PlacedHandler, Settings},
     },
     exit::Exit,
@@ -15,20 +16,20 @@ use crate::{
 };
 
 /// Shows the hooks that Codex reports for the written entries, and approves them with the user's consent.
-pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
-    let Some(program) = place.client.program() else {
+pub fn approve(target: &Target, yes: bool) -> anyhow::Result<Exit> {
+    let Some(program) = target.client.program() else {
         print::out(
             "codex is not on the PATH, so the hashes of the hooks are unknown; approve them in its terminal, with /hooks",
         );
         return Ok(Exit::Ok);
     };
-    let root = codex::root(&place.project).to_owned();
+    let root = codex::root(&target.project).to_owned();
     let trusts =
         |text: Option<&str>, file: &Path| Ok::<_, anyhow::Error>(codex::Settings::read(file, text)?.trusts(&root));
-    let file = settings_file(place)?;
+    let file = settings_file(target)?;
     let text = change::read(&file)?;
     let mut untouched = !text.as_deref().unwrap_or_default().contains("hookbox");
-    if place.scope == Scope::Project && !trusts(text.as_deref(), &file)? {
+    if target.scope == Scope::Project && !trusts(text.as_deref(), &file)? {
         print::out(format_args!(
             "Codex runs the hooks of a project only if the project is trusted; {} is not:",
             root.display()
@@ -40,7 +41,7 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
         }
         untouched = false;
     }
-    let waiting: Vec<Listed> = ours(&program, place)?.hooks.into_iter().filter(|hook| !hook.trusted).collect();
+    let waiting: Vec<Listed> = listed(&program, target)?.hooks.into_iter().filter(|hook| !hook.trusted).collect();
     if !waiting.is_empty() {
         print::out("Codex reports these hashes, and runs only hooks whose hash is recorded:");
         let text = change::read(&file)?;
@@ -54,7 +55,7 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
             return Ok(Exit::Code(1));
         }
     }
-    let codex::Answer { hooks: now, warnings } = ours(&program, place)?;
+    let codex::Answer { hooks: now, warnings } = listed(&program, target)?;
     let (trusted, not): (Vec<&Listed>, Vec<&Listed>) = now.iter().partition(|hook| hook.trusted && hook.enabled);
     for hook in &not {
         let why = if hook.enabled { "has not approved it" } else { "has disabled it" };
@@ -73,42 +74,42 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
 }
 
 /// Updates the approvals in `config.toml` when entries of `hooks.json` change. Removes approvals of removed hookbox
-/// entries, and moves those of other hooks to their new places. With the last entry, removes the trust that `install`
+/// entries, and moves those of other hooks to their new positions. With the last entry, removes the trust that `install`
 /// added.
 pub fn follow(
-    place: &Place,
+    target: &Target,
     before: &Settings,
     after: &Settings,
     last: bool,
 ) -> anyhow::Result<(Option<Change>, Vec<String>)> {
-    let Place { file: hooks, project, scope, .. } = place;
+    let Target { file: hooks, project, scope, .. } = target;
     let resolved = hooks.canonicalize().unwrap_or_else(|_| hooks.clone());
     let mut names = vec![hooks.as_path()];
     names.extend(Some(resolved.as_path()).filter(|resolved| resolved != hooks));
     let keys = |placed: &PlacedHandler| {
-        names.iter().map(|name| codex::key(name, &placed.event, placed.place)).collect::<Vec<_>>()
+        names.iter().map(|name| codex::key(name, &placed.event, placed.position)).collect::<Vec<_>>()
     };
     let (before, after) = (before.layout()?, after.layout()?);
     let (mut moves, mut forgotten) = (Vec::new(), Vec::new());
-    let mut left = after.iter().filter(|placed| !placed.is_ours).collect::<Vec<_>>();
+    let mut left = after.iter().filter(|placed| !placed.runs_hookbox).collect::<Vec<_>>();
     for placed in &before {
         // Handlers that stay keep their order.
-        let stays = left.iter().position(|other| other.event == placed.event && other.what == placed.what);
-        match stays.filter(|_| !placed.is_ours) {
+        let stays = left.iter().position(|other| other.event == placed.event && other.group == placed.group);
+        match stays.filter(|_| !placed.runs_hookbox) {
             Some(at) => {
                 let to = left.remove(at);
-                if to.place != placed.place {
+                if to.position != placed.position {
                     moves.extend(keys(placed).into_iter().zip(keys(to)));
                 }
             }
-            // A new hookbox entry at the same place is approved again.
-            None if after
-                .iter()
-                .any(|other| other.is_ours && other.event == placed.event && other.place == placed.place) => {}
+            // A new hookbox entry at the same position is approved again.
+            None if after.iter().any(|other| {
+                other.runs_hookbox && other.event == placed.event && other.position == placed.position
+            }) => {}
             None => forgotten.extend(keys(placed)),
         }
     }
-    let file = settings_file(place)?;
+    let file = settings_file(target)?;
     let Some(text) = change::read(&file)? else { return Ok((None, Vec::new())) };
     let mut settings = codex::Settings::read(&file, Some(&text))?;
     settings.forget(&forgotten);
@@ -129,19 +130,20 @@ pub fn follow(
 }
 
 /// hookbox's hooks in these settings, as Codex lists them.
-fn ours(program: &Path, place: &Place) -> anyhow::Result<codex::Answer> {
-    let same = |source: &Path| source == place.file || source.canonicalize().ok() == place.file.canonicalize().ok();
-    let of_ours = |hook: &Listed| {
-        let words = crate::clients::entry::ours(&serde_json::json!({ "command": hook.command }));
-        same(&hook.source) && words.is_some_and(|ours| ours.runs(place.client, &place.project, &place.config))
+fn listed(program: &Path, target: &Target) -> anyhow::Result<codex::Answer> {
+    let same = |source: &Path| source == target.file || source.canonicalize().ok() == target.file.canonicalize().ok();
+    let runs_hookbox = |hook: &Listed| {
+        let command = HookboxCommand::of(&serde_json::json!({ "command": hook.command }));
+        same(&hook.source)
+            && command.is_some_and(|command| command.runs(target.client, &target.project, &target.config))
     };
-    let mut answer = codex::list(program, &place.project)?;
-    answer.hooks.retain(of_ours);
+    let mut answer = codex::list(program, &target.project)?;
+    answer.hooks.retain(runs_hookbox);
     Ok(answer)
 }
 
-fn settings_file(place: &Place) -> anyhow::Result<std::path::PathBuf> {
-    let home = place.client.home().ok_or_else(|| Exit::Usage.error("HOME is not set, so Codex has no settings"))?;
+fn settings_file(target: &Target) -> anyhow::Result<std::path::PathBuf> {
+    let home = target.client.home().ok_or_else(|| Exit::Usage.error("HOME is not set, so Codex has no settings"))?;
     Ok(home.join("config.toml"))
 }
 
