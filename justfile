@@ -92,23 +92,23 @@ serve: build
     @{{hookbox}} build guest-examples/command-guard --profile guest
     @deploy/try.sh {{hookbox}} guest-examples/command-guard/command-guard.wasm
 
-# The daemon under load, as ratios; needs wrk
-bench-serve: build
+# The optimised daemon, and the components that it runs under load
+[private]
+load-parts: build
     {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
     {{hookbox}} build guest-examples/rate-limit --profile guest -o {{target}}/bench-limit.wasm
-    cargo build --release -p hookbox --examples
+    # With the features that `build` has.
+    cargo build -p hookbox-cli -p hookbox-guest -p hookbox-node -p hookbox --bins --examples
+    {{target}}/debug/examples/neighbour {{target}}/bench-endless.wasm
     cargo build --profile dist -p hookbox-cli --bins
-    {{target}}/release/examples/neighbour {{target}}/bench-endless.wasm
+
+# The daemon under load, as ratios; needs wrk
+bench-serve: load-parts
     python3 tests/bench/serve.py {{target}}/dist/hookbox {{target}}/bench-guard.wasm \
         --limit {{target}}/bench-limit.wasm --endless {{target}}/bench-endless.wasm
 
 # The daemon beside hostile tenants and strangers for a long time: flat memory, and an honest tenant's p99 within 3 times of quiet
-soak-serve minutes="30": build
-    {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
-    {{hookbox}} build guest-examples/rate-limit --profile guest -o {{target}}/bench-limit.wasm
-    cargo build --release -p hookbox --examples
-    cargo build --profile dist -p hookbox-cli --bins
-    {{target}}/release/examples/neighbour {{target}}/bench-endless.wasm
+soak-serve minutes="30": load-parts
     python3 tests/bench/soak.py {{target}}/dist/hookbox {{target}}/bench-guard.wasm \
         --limit {{target}}/bench-limit.wasm --endless {{target}}/bench-endless.wasm --minutes {{minutes}}
 
