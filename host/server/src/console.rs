@@ -1,23 +1,16 @@
-//! The console: a page for operators and tenants' owners to watch the daemon, and its data.
+//! The data of the console, with which operators and tenants' owners watch the daemon.
 //!
 //! All data is bounded and read-only. Labels come from the configuration or from authenticated requests, never from
 //! others. A viewer only gets the strings of its own tenants.
 
-mod assets;
-mod attention;
-mod feed;
-mod health;
+pub mod feed;
 pub mod history;
-mod hooks;
-mod now;
+pub mod hooks;
 pub mod outcome;
 mod row;
 mod scale;
 mod seal;
-mod serve;
-mod stream;
-mod tenants;
-mod viewer;
+mod streams;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -27,29 +20,33 @@ use std::{
 
 use self::{
     feed::Feed,
-    history::{File, History, Saved, unix_ms},
+    history::{File, History, Saved},
     hooks::{Hooks, Known},
     outcome::ResponseFacts,
-    stream::Streams,
+    streams::Streams,
 };
-pub use self::{row::VerdictRow, serve::routes};
-use crate::app::App;
+pub use self::{row::VerdictRow, streams::StreamPermit};
+use crate::{
+    clock::unix_ms,
+    gate::Gate,
+    tenants::{Overview, Tenants},
+};
 
 /// The maximum number of token hashes whose first use is remembered.
 const TOKENS: usize = 10_000;
 
-/// The data of the page.
+/// The data of the console.
 #[derive(Debug)]
 pub struct Console {
     pub history: History,
     pub feed: Feed,
-    hooks: Hooks,
-    streams: Streams,
+    pub hooks: Hooks,
+    pub streams: Streams,
     file: File,
     /// The time at which the hash of a token was first seen.
     tokens: Mutex<BTreeMap<String, i64>>,
     /// The start of the daemon, as Unix time in ms.
-    started: i64,
+    pub started: i64,
 }
 
 impl Console {
@@ -84,22 +81,22 @@ impl Console {
     }
 
     /// Records the lengths of the queues, once a second.
-    pub fn sample(&self, app: &App) {
-        let load = app.gate.load();
+    pub fn sample(&self, gate: &Gate) {
+        let load = gate.load();
         let waiting = load.iter().map(|(tenant, (waiting, _))| (tenant.as_str(), *waiting));
         self.history.waiting(waiting, unix_ms());
     }
 
     /// Removes data about removed tenants and hooks, and records new tokens.
-    pub fn tidy(&self, app: &App) {
+    pub fn tidy(&self, tenants: &Tenants) {
         // Before the folder is first read, every tenant would seem to be removed.
-        if !app.tenants.is_ready() {
+        if !tenants.is_ready() {
             return;
         }
-        let overview = app.tenants.overview();
+        let overview = tenants.overview();
         let names: HashSet<&str> = overview.iter().map(|tenant| tenant.name.as_str()).collect();
         self.history.retain(|name| names.contains(name));
-        let hooks = |tenant: &crate::tenants::Overview| {
+        let hooks = |tenant: &Overview| {
             let of_set = |set: &hookbox::HookSet| {
                 let dialect = set.dialect().name();
                 set.facts().into_iter().map(move |facts| (dialect, facts.pointer.into()))
@@ -121,7 +118,7 @@ impl Console {
     }
 
     /// The time at which the hash of a token was first seen.
-    fn token_since(&self, hash: &str) -> Option<i64> {
+    pub fn token_since(&self, hash: &str) -> Option<i64> {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(hash).copied()
     }
 

@@ -12,8 +12,7 @@ use std::{
 use hookbox::{
     FailurePolicy,
     artifact::{
-        Approval, ApprovalStore, ComponentCache, ComponentCacheError, Lock, LockError, Locked, Reference, Revoked,
-        lock_file,
+        Approval, ApprovalStore, ComponentCache, ComponentCacheError, Lock, LockError, Locked, Reference, lock_file,
     },
     capability::http::ReqwestClient,
     config::{Config, Handler, Hook},
@@ -22,53 +21,15 @@ use hookbox::{
     sha256,
 };
 use hookbox_registry::{
-    Bounds, Credentials, HostOptions, Hosts, NoCredentials, PolicyError, Publisher, Publishers, Registry,
-    RegistryError, Trust, WrittenCredentials,
+    Bounds, Credentials, Hosts, NoCredentials, PolicyError, Registry, RegistryError, Trust, WrittenCredentials,
 };
-use serde::Deserialize;
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
-use crate::{files::FilePath, tenant::blocking};
+use crate::{blocking::blocking, files::FilePath, settings::Registries};
 
 /// References of one hooks file at most.
 const MOST: usize = 64;
-
-/// Registries that tenants may take hooks from.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Registries {
-    /// The hosts, and the terms of each. No other host is reached.
-    pub hosts: BTreeMap<String, HostOptions>,
-    /// The folder of components, with a folder of each tenant in it. Default: in the user's cache folder.
-    #[serde(default)]
-    pub folder: Option<PathBuf>,
-    /// Components that one tenant keeps, in MiB.
-    #[serde(default = "tenant_mib", rename = "tenantMiB")]
-    pub tenant_mib: u32,
-    /// The largest component, in MiB.
-    #[serde(default = "component_mib", rename = "componentMiB")]
-    pub component_mib: u32,
-    /// Components that are fetched concurrently, of all tenants together.
-    #[serde(default = "concurrency")]
-    pub concurrency: u32,
-    /// Policies of publishers. Tenants cannot say less.
-    #[serde(default)]
-    pub publishers: Vec<Publisher>,
-    /// Digests and publishers whose components do not run, although they are signed and locked.
-    #[serde(default)]
-    pub revoked: Revoked,
-}
-
-const fn tenant_mib() -> u32 {
-    256
-}
-const fn component_mib() -> u32 {
-    64
-}
-const fn concurrency() -> u32 {
-    4
-}
 
 /// The largest file of a tenant's credentials, in bytes.
 const MAX_CREDENTIALS_BYTES: u64 = 1 << 20;
@@ -118,17 +79,6 @@ pub enum FetchError {
 impl From<RegistryError> for FetchError {
     fn from(error: RegistryError) -> Self {
         Self::Policy(error.into())
-    }
-}
-
-impl Registries {
-    /// The signature policies for every component. Files of keys are relative to `folder`.
-    ///
-    /// # Errors
-    /// A policy that cannot be used.
-    pub fn trust(&self, folder: &Path) -> Result<Trust, PolicyError> {
-        let policies = self.publishers.iter().map(|publisher| publisher.policy(folder)).collect::<Result<_, _>>()?;
-        Ok(Trust { publishers: Publishers::new(policies), revoked: self.revoked.clone() })
     }
 }
 

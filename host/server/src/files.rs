@@ -12,6 +12,9 @@ use hookbox::{
     sandbox::beneath::{Beneath, MetadataExt as _},
 };
 
+/// The largest settings file, in bytes. A larger one is a mistake.
+pub const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+
 /// A value that changes with a file: device, inode, times and length. `None`: the file does not exist.
 pub type Stamp = Option<(u64, u64, i64, i64, u64)>;
 

@@ -5,10 +5,14 @@
 
 mod admin;
 mod agree;
+mod answer;
 mod app;
+mod blocking;
 mod bodies;
+mod clock;
 mod console;
 mod decide;
+mod event;
 mod fetch;
 mod files;
 mod gate;
@@ -25,18 +29,19 @@ mod queue;
 mod quota;
 mod records;
 mod routes;
+mod server;
 mod settings;
 mod tenant;
 mod tenants;
 mod tls;
 mod token;
 mod traces;
+mod ui;
 
 pub use agree::agree;
-pub use app::{ServeError, Server};
-pub use fetch::Registries;
 pub use log::Log;
 pub use problem::Problem;
-pub use settings::{Address, LogForm, Settings, SettingsError};
+pub use server::{ServeError, Server};
+pub use settings::{Address, LogForm, Registries, Settings, SettingsError};
 pub use token::Token;
 pub use traces::Traces;

@@ -15,18 +15,15 @@ use hookbox::private::{append, lock};
 use serde_json::Value;
 use tokio::time::Instant;
 
-pub use chained::ChainSettings;
-
 use self::chained::Chained;
 use crate::{
     console::VerdictRow,
     queue::{Queue, Sink},
+    settings::ChainSettings,
 };
 
 /// The time to wait for another writer of chained records, such as a daemon that is about to end.
 const FREE: Duration = Duration::from_secs(3);
-/// The names of the standard streams. Other values are files.
-pub const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
 /// The forms in which a record is needed.
 #[derive(Debug, Clone, Copy)]

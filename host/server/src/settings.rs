@@ -1,24 +1,29 @@
 //! `serve.json`: the operator's settings of the daemon.
 
+mod address;
+mod defaults;
+mod error;
+mod records;
+mod registries;
+pub(crate) mod values;
+
 use std::{
-    fmt, io,
-    net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use serde::{Deserialize, de};
-use thiserror::Error;
 
-use crate::{
-    fetch::Registries,
-    files::FilePath,
-    records::{ChainSettings, STREAMS},
-    token::Token,
+pub use self::{address::Address, error::SettingsError, records::ChainSettings, registries::Registries};
+use self::{
+    address::one_or_many,
+    records::STREAMS,
+    values::{host_names, seconds},
 };
-
-/// The largest settings file, in bytes. A larger one is a mistake.
-pub(crate) const MAX_BYTES: u64 = 1 << 20;
+use crate::{
+    files::{FilePath, MAX_SETTINGS_BYTES},
+    token::Tokens,
+};
 
 /// Settings of the daemon. Relative paths are relative to their file.
 #[derive(Debug, Clone, Deserialize)]
@@ -125,168 +130,6 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-mod defaults {
-    use std::time::Duration;
-
-    pub(super) const fn timeout() -> Duration {
-        Duration::from_secs(30)
-    }
-    pub(super) const fn drain() -> Duration {
-        Duration::from_secs(25)
-    }
-    pub(super) const fn grace() -> Duration {
-        Duration::from_secs(30)
-    }
-    pub(super) const fn body() -> u32 {
-        8 * 1024
-    }
-    pub(super) const fn body_memory() -> u32 {
-        256
-    }
-    pub(super) const fn connections() -> u32 {
-        4096
-    }
-    pub(super) const fn concurrency() -> u32 {
-        64
-    }
-    pub(super) const fn instances() -> u32 {
-        64
-    }
-    pub(super) const fn memory() -> u32 {
-        256
-    }
-}
-
-/// The address of a listener.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Address {
-    /// An IP address and a port.
-    Tcp(SocketAddr),
-    /// A Unix socket.
-    Unix(PathBuf),
-}
-
-impl Address {
-    /// Returns true if it is reachable only from this machine.
-    pub fn is_local(&self) -> bool {
-        match self {
-            Self::Tcp(address) => match address.ip() {
-                IpAddr::V4(ip) => ip.is_loopback(),
-                IpAddr::V6(ip) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
-            },
-            Self::Unix(_) => true,
-        }
-    }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tcp(address) => address.fmt(f),
-            Self::Unix(path) => write!(f, "unix:{}", path.display()),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Address {
-    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        if let Some(path) = text.strip_prefix("unix:") {
-            return Ok(Self::Unix(path.into()));
-        }
-        let numeric = text.strip_prefix("localhost:").map_or_else(|| text.clone(), |port| format!("127.0.0.1:{port}"));
-        numeric.parse().map(Self::Tcp).map_err(|_| {
-            de::Error::custom(format!(
-                "`{text}` is not an address: write `IP:PORT` or `unix:PATH`, as in `127.0.0.1:8750`"
-            ))
-        })
-    }
-}
-
-fn one_or_many<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec<Address>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        One(Address),
-        Many(Vec<Address>),
-    }
-    let addresses = match Written::deserialize(deserializer) {
-        Ok(Written::One(address)) => vec![address],
-        Ok(Written::Many(addresses)) => addresses,
-        Err(_) => Vec::new(),
-    };
-    if addresses.is_empty() {
-        return Err(de::Error::custom("`listen` is `IP:PORT` or `unix:PATH`, or an array of them"));
-    }
-    Ok(addresses)
-}
-
-/// Reads host names without a scheme or port, and converts them to lower case.
-fn host_names<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let names = Vec::<String>::deserialize(deserializer)?;
-    let is_name = |name: &String| {
-        let part = |part: &str| {
-            !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
-        };
-        name.len() <= 253 && name.split('.').all(part)
-    };
-    match names.iter().find(|name| !is_name(name)) {
-        Some(wrong) => Err(de::Error::custom(format!(
-            "`{}` in `hosts` is not a host name: write it without scheme and port, as in `hooks.example.com`",
-            hookbox::shorten(wrong, 80)
-        ))),
-        None => Ok(names.into_iter().map(|name| name.to_ascii_lowercase()).collect()),
-    }
-}
-
-/// Reads a duration in seconds: more than 0, at most a day.
-pub(crate) fn seconds<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    let seconds = f64::deserialize(deserializer)?;
-    Duration::try_from_secs_f64(seconds)
-        .ok()
-        .filter(|time| !time.is_zero() && *time <= Duration::from_hours(24))
-        .ok_or_else(|| {
-            de::Error::custom(format!("invalid time {seconds}: expected seconds, more than 0 and at most a day"))
-        })
-}
-
-/// The error in the daemon's settings.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum SettingsError {
-    /// The file cannot be read.
-    #[error("{}: cannot be read: {error}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// The system's error.
-        error: io::Error,
-    },
-    /// The file is invalid. The message includes the line.
-    #[error("{}: {message}", file.display())]
-    Parse {
-        /// The file.
-        file: PathBuf,
-        /// The error and its location.
-        message: String,
-    },
-    /// The address is reachable from other machines without TLS, so tokens and events could be read in transit.
-    #[error(
-        "`{0}` is reachable from other machines: give `tls` a `certificate` and a `key`, or say `\"insecure\": true` \
-         where something else encrypts"
-    )]
-    Open(Address),
-    /// Records are required, but `records` is missing.
-    #[error("`recordsRequired` needs `records`: `stdout`, `stderr` or a file")]
-    NoRecords,
-    /// Records are chained, but `records` is missing.
-    #[error("`recordsChain` needs `records`: `stdout`, `stderr` or a file")]
-    NoChainedRecords,
-    /// Heads of records without the key that signs them, or the key without their file.
-    #[error("`recordsChain` needs `key` and `heads`, or neither")]
-    HalfChain,
-}
-
 impl Settings {
     /// Reads and checks a file.
     ///
@@ -294,11 +137,17 @@ impl Settings {
     /// [`SettingsError`]
     pub fn load(file: &Path) -> Result<Self, SettingsError> {
         let mut settings: Self = parse(file)?;
-        let folder = file.parent().unwrap_or(Path::new(""));
+        settings.resolve(file.parent().unwrap_or(Path::new("")));
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Makes all paths relative to a folder.
+    fn resolve(&mut self, folder: &Path) {
         let from_here = |path: &mut PathBuf| *path = folder.join(&*path);
-        from_here(&mut settings.tenants);
-        settings.cache.iter_mut().for_each(from_here);
-        if let Some(registries) = &mut settings.registries {
+        from_here(&mut self.tenants);
+        self.cache.iter_mut().for_each(from_here);
+        if let Some(registries) = &mut self.registries {
             registries.folder.iter_mut().for_each(from_here);
             let keys = registries.publishers.iter_mut().flat_map(|publisher| &mut publisher.keys);
             for key in keys.filter(|key| !key.contains("-----BEGIN")) {
@@ -310,25 +159,22 @@ impl Settings {
                 .filter_map(|publisher| publisher.trusted_root.as_mut())
                 .for_each(from_here);
         }
-        settings.tls.iter_mut().for_each(|tls| [&mut tls.certificate, &mut tls.key].into_iter().for_each(from_here));
-        settings
-            .records
+        self.tls.iter_mut().for_each(|tls| [&mut tls.certificate, &mut tls.key].into_iter().for_each(from_here));
+        self.records
             .iter_mut()
             .filter(|path| !STREAMS.iter().any(|stream| *path == Path::new(stream)))
             .for_each(from_here);
-        if let Some(chain) = &mut settings.records_chain {
+        if let Some(chain) = &mut self.records_chain {
             chain.key.iter_mut().chain(&mut chain.heads).for_each(from_here);
         }
-        for address in settings.listen.iter_mut().chain(&mut settings.admin) {
+        for address in self.listen.iter_mut().chain(&mut self.admin) {
             if let Address::Unix(path) = address {
                 from_here(path);
             }
         }
-        if let Some(state) = settings.state.as_mut().filter(|state| !state.contains("://")) {
+        if let Some(state) = self.state.as_mut().filter(|state| !state.contains("://")) {
             *state = folder.join(&*state).to_string_lossy().into_owned();
         }
-        settings.check()?;
-        Ok(settings)
     }
 
     /// Returns true if all its addresses are reachable only from this machine.
@@ -365,10 +211,7 @@ impl Settings {
 /// Reads one of the operator's files.
 pub(crate) fn parse<T: de::DeserializeOwned>(file: &Path) -> Result<T, SettingsError> {
     let failed = |error| SettingsError::Read { file: file.to_owned(), error };
-    let bytes = FilePath::anywhere(file).read(MAX_BYTES).map_err(failed)?;
+    let bytes = FilePath::anywhere(file).read(MAX_SETTINGS_BYTES).map_err(failed)?;
     serde_json::from_slice(&bytes)
         .map_err(|error| SettingsError::Parse { file: file.to_owned(), message: error.to_string() })
 }
-
-/// The tokens of an operator or of a tenant.
-pub(crate) type Tokens = Vec<Token>;

@@ -26,6 +26,7 @@ pub use file::{Quotas, TenantFile};
 pub use summary::{FileSummary, FileTokens};
 
 use crate::{
+    blocking::blocking,
     fetch::{self, FetchError, Fetcher},
     files::{self, FilePath, Files},
     gate::Bounds,
@@ -283,16 +284,4 @@ async fn sets(
         sets.insert(dialect_name.clone(), HookSet::load(runtime, owner, config).await?);
     }
     Ok(sets)
-}
-
-/// Reads files on a thread that may block.
-pub(crate) async fn blocking<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(read).await {
-        Ok(read) => read,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // The runtime is shutting down, so the result is not needed any more.
-            Err(_) => std::future::pending().await,
-        },
-    }
 }

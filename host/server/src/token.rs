@@ -152,6 +152,9 @@ fn is_typed(hash: &str) -> bool {
     (1..=32).any(|block| repeats(&block)) || hash.bytes().collect::<HashSet<_>>().len() <= 4
 }
 
+/// The tokens of an operator or of a tenant.
+pub(crate) type Tokens = Vec<Token>;
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -23,7 +23,7 @@ use opentelemetry_sdk::{
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use crate::console::history::unix_ms;
+use crate::clock::unix_ms;
 
 /// The maximum time for sending the last spans.
 const LAST: Duration = Duration::from_secs(2);

@@ -9,7 +9,6 @@ mod point;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
@@ -241,12 +240,6 @@ fn own<'a>(tenants: &'a mut HashMap<String, Series>, name: &str) -> Option<&'a m
         return None;
     }
     Some(tenants.entry(name.to_owned()).or_default())
-}
-
-/// The current Unix time in ms.
-pub fn unix_ms() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use hookbox::{DecisionKind, HookOutput, HookReport, Mode, Verdict};
 
-use crate::decide::Answer;
+use crate::answer::Answer;
 
 /// The facts about a response for the history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

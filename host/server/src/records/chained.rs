@@ -11,25 +11,13 @@ use hookbox::{
     private::append,
 };
 use hookbox_registry::{KeyError, SigningKey, sign_head, verify_head};
-use serde::Deserialize;
+
+use crate::settings::ChainSettings;
 
 /// The time between two signed heads while records are written.
 const EVERY: Duration = Duration::from_mins(1);
 /// The end of the file of heads that is searched for the last one, in bytes.
 const TAIL: usize = 64 << 10;
-
-/// Settings of chained records.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ChainSettings {
-    /// The private key that signs heads (ECDSA on P-256, PKCS#8 in PEM).
-    #[serde(default)]
-    pub key: Option<PathBuf>,
-    /// The file to which signed heads are appended. Store it elsewhere: a person who can change this file and the
-    /// records can truncate both.
-    #[serde(default)]
-    pub heads: Option<PathBuf>,
-}
 
 /// The chain of the records.
 pub struct Chained {

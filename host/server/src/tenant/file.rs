@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use hookbox::{Ceiling, capability::llm::LlmSettings};
 use serde::{Deserialize, de};
 
-use crate::settings::{Tokens, seconds};
+use crate::{settings::values::seconds, token::Tokens};
 
 /// The operator's settings for a tenant. Relative paths are relative to the file.
 #[derive(Debug, Clone, Deserialize)]

@@ -8,9 +8,8 @@ use serde_json::{Map, Value};
 
 use super::TenantFile;
 use crate::{
-    files::{FilePath, Stamp},
-    settings::{MAX_BYTES, Tokens},
-    token::Token,
+    files::{FilePath, MAX_SETTINGS_BYTES, Stamp},
+    token::{Token, Tokens},
 };
 
 /// The readable content of a tenant's file.
@@ -55,7 +54,7 @@ struct Parts {
 impl FileSummary {
     /// Reads a file. `stamp` was taken before.
     pub fn at(path: &Path, stamp: Stamp) -> Self {
-        let bytes = match FilePath::anywhere(path).read(MAX_BYTES) {
+        let bytes = match FilePath::anywhere(path).read(MAX_SETTINGS_BYTES) {
             Ok(bytes) => bytes,
             Err(error) => {
                 let why = format!("{}: cannot be read: {error}", path.display());

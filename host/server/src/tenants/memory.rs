@@ -8,7 +8,7 @@ use std::{
 use hookbox::{folders, private::Folder, sha256};
 use serde::{Deserialize, Serialize};
 
-use crate::settings::Tokens;
+use crate::token::Tokens;
 
 /// The maximum size of the file, in bytes. A tenant needs some hundred.
 const MAX_BYTES: usize = 16 << 20;

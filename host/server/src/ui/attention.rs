@@ -2,12 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    health,
-    history::{WINDOWS, unix_ms},
-    viewer::Viewer,
-};
-use crate::{app::App, tenants::Overview};
+use super::{health, viewer::Viewer};
+use crate::{app::App, clock::unix_ms, console::history::WINDOWS, tenants::Overview};
 
 /// The maximum number of entries.
 const ENTRIES: usize = 100;

@@ -1,4 +1,15 @@
-//! The routes of the console.
+//! The page of the console: its files, and its data for each viewer.
+//!
+//! Everything is bounded and read-only. Labels come from the configuration or from authenticated requests, never from
+//! others. A viewer only gets the strings of its own tenants.
+
+mod assets;
+mod attention;
+mod health;
+mod now;
+mod stream;
+mod tenants;
+mod viewer;
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,13 +24,11 @@ use axum::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{
-    assets, attention, health,
-    history::{Window, unix_ms},
-    now, stream, tenants,
-    viewer::Viewer,
+use self::viewer::Viewer;
+use crate::{
+    app::App, bodies::FREE, clock::unix_ms, console::history::Window, idle::TrackedConnection, problem::Problem,
+    tenant::Quotas, token::Token,
 };
-use crate::{app::App, bodies::FREE, idle::TrackedConnection, problem::Problem, tenant::Quotas, token::Token};
 
 /// The header with which a client resumes a stream.
 const LAST: HeaderName = HeaderName::from_static("last-event-id");
@@ -192,10 +201,11 @@ async fn verdicts(State(app): State<Arc<App>>, line: Connection, headers: Header
         Ok(viewer) => viewer,
         Err(problem) => return problem.into_response(),
     };
-    let place = app.console.as_ref().and_then(|console| console.streams.enter(&viewer));
-    let Some(place) = place else { return Problem::Busy("too many streams are open already").into_response() };
+    let owner = viewer.owner().unwrap_or_default();
+    let permit = app.console.as_ref().and_then(|console| console.streams.enter(owner));
+    let Some(permit) = permit else { return Problem::Busy("too many streams are open already").into_response() };
     let last = headers.get(LAST).and_then(|id| id.to_str().ok());
-    let Some(body) = stream::body(Arc::clone(&app), viewer, token, last, place) else {
+    let Some(body) = stream::body(Arc::clone(&app), viewer, token, last, permit) else {
         return Problem::Draining.into_response();
     };
     let kind = [

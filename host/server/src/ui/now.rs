@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    health,
-    history::{Point, WINDOWS, Window},
-    viewer::Viewer,
+use super::{health, viewer::Viewer};
+use crate::{
+    app::App,
+    console::history::{Point, WINDOWS, Window},
 };
-use crate::app::App;
 
 /// The last minute, in milliseconds.
 const MINUTE: i64 = 60_000;

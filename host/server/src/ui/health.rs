@@ -4,9 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{feed::KEPT, history::unix_ms, viewer::Viewer};
+use super::viewer::Viewer;
 use crate::{
     app::{App, Phase},
+    clock::unix_ms,
+    console::feed::KEPT,
     traces::Exports,
 };
 

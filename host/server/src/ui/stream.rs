@@ -1,10 +1,6 @@
 //! Streams verdicts as server-sent events. A client resumes a broken stream with `Last-Event-ID`.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
@@ -14,21 +10,17 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::{
-    feed::{Entry, Rows},
-    health,
-    history::unix_ms,
-    viewer::Viewer,
-};
+use super::{health, viewer::Viewer};
 use crate::{
     app::{App, Phase},
+    clock::unix_ms,
+    console::{
+        StreamPermit,
+        feed::{Entry, Rows},
+    },
     token::Token,
 };
 
-/// The maximum number of streams.
-const ALL: usize = 64;
-/// The maximum number of streams of one tenant's owners.
-const PER_TENANT: usize = 8;
 /// The maximum number of rows per message.
 const ROWS: usize = 500;
 /// The minimum time between messages, so that rows are sent together.
@@ -37,50 +29,6 @@ const PACE: Duration = Duration::from_millis(100);
 const QUIET: Duration = Duration::from_secs(10);
 /// The interval of checking the token.
 const AGAIN: Duration = Duration::from_secs(2);
-
-/// The number of open streams by tenant. Operators' streams have an empty name.
-#[derive(Debug, Default)]
-pub struct Streams(Arc<Mutex<HashMap<String, usize>>>);
-
-/// The permit of one stream.
-#[derive(Debug)]
-pub struct StreamPermit {
-    all: Arc<Mutex<HashMap<String, usize>>>,
-    owner: String,
-}
-
-impl Streams {
-    /// Takes a place. Returns `None` if all places are taken.
-    pub fn enter(&self, viewer: &Viewer) -> Option<StreamPermit> {
-        let owner = viewer.owner().unwrap_or_default().to_owned();
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (used, own) = (all.values().sum::<usize>(), all.get(&owner).copied().unwrap_or_default());
-        // Half of the permits are reserved for operators.
-        let full = if owner.is_empty() { used >= ALL } else { own >= PER_TENANT || used >= ALL / 2 };
-        if full {
-            return None;
-        }
-        *all.entry(owner.clone()).or_default() += 1;
-        Some(StreamPermit { all: Arc::clone(&self.0), owner })
-    }
-
-    /// The number of open streams.
-    pub fn open(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
-    }
-}
-
-impl Drop for StreamPermit {
-    fn drop(&mut self) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(own) = all.get_mut(&self.owner) {
-            *own -= 1;
-            if *own == 0 {
-                all.remove(&self.owner);
-            }
-        }
-    }
-}
 
 /// One stream.
 struct Reader {
@@ -97,11 +45,11 @@ struct Reader {
     checked: Instant,
     changes: watch::Receiver<u64>,
     phase: watch::Receiver<Phase>,
-    _place: StreamPermit,
+    _permit: StreamPermit,
 }
 
 /// The stream of the verdicts that a viewer may see, after the one with this id.
-pub fn body(app: Arc<App>, viewer: Viewer, token: Token, last: Option<&str>, place: StreamPermit) -> Option<Body> {
+pub fn body(app: Arc<App>, viewer: Viewer, token: Token, last: Option<&str>, permit: StreamPermit) -> Option<Body> {
     let console = app.console.as_ref()?;
     let number = last.and_then(|id| console.feed.number(id));
     let (changes, phase, now) = (console.feed.changes(), app.phase.subscribe(), Instant::now());
@@ -115,7 +63,7 @@ pub fn body(app: Arc<App>, viewer: Viewer, token: Token, last: Option<&str>, pla
         checked: now,
         changes,
         phase,
-        _place: place,
+        _permit: permit,
         app,
     };
     let messages = stream::unfold(reader, |mut reader| async move {
@@ -178,24 +126,4 @@ impl Reader {
 fn message(id: &str, rows: &[Arc<Entry>], lost: u64) -> String {
     let rows: Vec<&str> = rows.iter().map(|entry| entry.row.as_str()).collect();
     format!("id: {id}\nevent: verdicts\ndata: {{\"lost\":{lost},\"verdicts\":[{}]}}\n\n", rows.join(","))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{ALL, PER_TENANT, Streams};
-    use crate::console::viewer::Viewer;
-
-    #[test]
-    fn streams_are_bounded_and_operators_find_room() {
-        let streams = Streams::default();
-        let owner = |name: &str| Viewer::Owner(vec![name.into()]);
-        let mut places: Vec<_> = (0..PER_TENANT).filter_map(|_| streams.enter(&owner("acme"))).collect();
-        assert!(streams.enter(&owner("acme")).is_none());
-        places.extend((0..ALL).filter_map(|n| streams.enter(&owner(&format!("t{n}")))));
-        assert_eq!(streams.open(), ALL / 2);
-        places.extend((0..ALL).filter_map(|_| streams.enter(&Viewer::Operator)));
-        assert_eq!(streams.open(), ALL);
-        drop(places);
-        assert!(streams.enter(&owner("acme")).is_some());
-    }
 }
