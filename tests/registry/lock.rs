@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::symlink, process::Command, thread};
 
 use serde_json::{Value, json};
 
-use crate::setup::{Setup, denied, greedy, guard, passed, silent, text};
+use crate::setup::{Setup, denied, greedy, guard, keys, passed, silent, text};
 
 /// A change of a lock file.
 type Edit<'a> = Box<dyn Fn(&mut Value) + 'a>;
@@ -84,6 +84,65 @@ fn an_update_with_one_more_import_is_stopped_with_a_diff() {
     assert_eq!(setup.entry()["imports"], json!(["state"]));
     passed(&setup.run());
     assert!(setup.does(&["update"]).contains("is the newest"));
+}
+
+/// Runs a command with `--json` that must exit with this code. Returns the value.
+fn json_of(setup: &Setup, code: i32, args: &[&str]) -> Value {
+    let output = setup.hookbox(&[args, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(stdout.lines().count(), 1, "{args:?}: {stdout}");
+    for line in String::from_utf8(output.stderr).unwrap().lines() {
+        assert!(serde_json::from_str::<Value>(line).unwrap()["message"].is_string(), "{args:?}: {line}");
+    }
+    serde_json::from_str(&stdout).unwrap()
+}
+
+#[test]
+fn commands_about_registries_print_json() {
+    let setup = Setup::new(&silent(1));
+    setup.configure(&json!({ "permissions": { "state": true } }));
+    let reference = setup.reference();
+    let [(key, _), _] = keys(setup.home.path());
+    let locked = json_of(&setup, 0, &["lock"]);
+    assert_eq!((&locked["added"], &locked["unapproved"]), (&json!([reference]), &json!([])), "{locked}");
+    assert_eq!(locked["components"][&reference], setup.entry());
+    assert_eq!(json_of(&setup, 0, &["lock", "--locked"])["added"], json!([]));
+    assert_eq!(json_of(&setup, 0, &["update"])["updates"], json!([]), "it is the newest");
+
+    let file = setup.home.path().join("push.wasm");
+    fs::write(&file, greedy()).unwrap();
+    let pushed = json_of(&setup, 0, &["push", file.to_str().unwrap(), &reference]);
+    assert_eq!(pushed["reference"], json!(reference));
+    let signed = json_of(&setup, 0, &["sign", &reference, "--key", key.to_str().unwrap()]);
+    assert_eq!(signed["digest"], pushed["digest"], "{signed}");
+    assert!(signed["publisher"].as_str().unwrap().starts_with("key:sha256:"), "{signed}");
+    assert_eq!(json_of(&setup, 0, &["digest", &reference])["digest"], pushed["digest"]);
+    let pulled = json_of(&setup, 0, &["pull", &reference, "-o", "pulled.wasm"]);
+    assert_eq!((&pulled["manifest"], &pulled["file"]), (&pushed["digest"], &json!("pulled.wasm")), "{pulled}");
+
+    let told = json_of(&setup, 81, &["update"]);
+    let update = &told["updates"][0];
+    assert_eq!((&told["unapproved"], &update["written"]), (&json!([reference]), &json!(false)), "{told}");
+    assert!(
+        update["changes"].as_array().unwrap().contains(&json!({ "text": "+ asks for state", "needsApproval": true })),
+        "{told}"
+    );
+    assert_eq!(update["to"]["digest"], pulled["digest"], "{told}");
+    let waiting = json_of(&setup, 0, &["approve", "--dry-run"]);
+    assert_eq!(
+        (&waiting["approved"], &waiting["components"][0]["reference"]),
+        (&json!(false), &json!(reference)),
+        "{waiting}"
+    );
+    assert_eq!(json_of(&setup, 0, &["approve"])["approved"], true);
+    assert_eq!(json_of(&setup, 0, &["approve"])["components"], json!([]));
+
+    assert_eq!(json_of(&setup, 0, &["save", "hooks.tar"])["components"], 1);
+    assert_eq!(
+        json_of(&setup, 0, &["load", "hooks.tar"]),
+        json!({ "file": "hooks.tar", "components": 1, "missing": [] })
+    );
 }
 
 #[test]

@@ -72,6 +72,13 @@ async fn top_prints_once_without_a_terminal() {
     assert!(!out.contains('\u{1b}'), "{out}");
     let (code, out, _) = once("acme");
     assert!(code == Some(0) && out.contains("acme") && !out.contains("other"), "{out}");
+    let output = hookbox(&daemon, "acme").arg("--json").output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&told["now"]["tenants"][0]["tenant"], &told["hooks"]["hooks"][0]["tenant"]),
+        (&json!("acme"), &json!("acme"))
+    );
+    assert!(told["attention"]["list"].is_array(), "{told}");
     let (code, out, error) = once("nobody");
     assert!(code != Some(0) && out.is_empty() && error.contains("rejects the token"), "{code:?} {error}");
 }

@@ -24,13 +24,20 @@ pub use self::{
 };
 use crate::terminal::{self, Tone};
 
-/// Prints one line for the caller on stdout. Not for `run`, whose stdout is only for the verdict.
+/// Prints one line for the caller on stdout, and nothing under [`json_only`]. Not for `run`, whose stdout is only for the
+/// verdict.
 pub fn out(line: impl Display) {
+    if is_json() {
+        return;
+    }
     line::write(io::stdout().lock(), &plain(&line.to_string()));
 }
 
 /// Prints a line of a table on stdout. On a terminal that is too narrow it is continued below column `hang`.
 pub fn row(hang: usize, line: impl Display) {
+    if is_json() {
+        return;
+    }
     let line = plain(&line.to_string());
     match terminal::width() {
         Some(width) => {
@@ -53,8 +60,18 @@ pub fn json(value: &Value) {
     line::write(io::stdout().lock(), &json_text(value));
 }
 
-/// Prints a line on stdout that is safe for a terminal already.
+/// Prints the result of a command as JSON on stdout under [`json_only`], and otherwise nothing.
+pub fn result(value: &Value) {
+    if is_json() {
+        json(value);
+    }
+}
+
+/// Prints a line on stdout that is safe for a terminal already, and nothing under [`json_only`].
 pub fn safe_out(line: &str) {
+    if is_json() {
+        return;
+    }
     line::write(io::stdout().lock(), line);
 }
 

@@ -12,6 +12,7 @@ use hookbox::{
     dialect::{self, ConfigShape},
 };
 use hookbox_catalogue::{ALL, Bundled, PREFIX, by_name};
+use serde_json::json;
 
 pub use self::hook::Hook;
 use self::{entries::Entries, hook::HookArgument};
@@ -27,6 +28,7 @@ use crate::{
 #[command(
     after_help = "Examples:\n  hookbox add command-guard --monitor\n  hookbox add oci://registry.example/acme/guard:1.0"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "one per switch on the command line")]
 pub struct Add {
     /// The hook, as `hookbox hooks` lists it, or `oci://HOST/REPOSITORY:TAG`
     #[arg(value_name = "NAME", value_parser = HookArgument::parse)]
@@ -46,6 +48,9 @@ pub struct Add {
     /// With --yes: write also to a file outside the current folder that a link in it leads to
     #[arg(long)]
     follow_links: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// The bundled hook of that name, or which there are.
@@ -56,18 +61,24 @@ pub fn bundled(name: &str) -> Result<&'static Bundled, String> {
 
 impl Add {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let folder = std::env::current_dir()?;
         let file = folder.join(self.config.as_deref().unwrap_or(Path::new("hooks.json")));
         let hook = self.name.hook()?;
         let change = planned(&file, std::slice::from_ref(&hook), self.client, self.monitor)?;
+        let done = |written: bool| json!({ "file": file.to_string_lossy(), "component": hook.component, "asks": hook.asks, "written": written });
         if change.is_none() {
             print::out(format_args!("{} has {} already", file.display(), hook.shown()));
+            print::result(&done(false));
             return Ok(Exit::Ok);
         }
         change.show();
         change.tell_of_link(&folder, self.yes, self.follow_links)?;
         if !change::consent(self.yes)? {
             print::out("nothing was written");
+            print::result(&done(false));
             return Ok(Exit::Code(1));
         }
         change.make()?;
@@ -87,6 +98,7 @@ impl Add {
             "next:   hookbox check {0}   and   hookbox install {client} --config {0}",
             file.display()
         ));
+        print::result(&done(true));
         Ok(Exit::Ok)
     }
 }

@@ -3,8 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::json;
 
-use super::{block_on, lock::diff};
+use super::{
+    block_on,
+    lock::{diff, diff_json},
+};
 use crate::{
     exit::Exit,
     locks::{self, Locks},
@@ -28,13 +32,19 @@ pub struct Approve {
     /// Only show what there is to approve
     #[arg(long)]
     dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Approve {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let mut locks = Locks::open(self.config, self.dialect.as_deref())?;
         let (client, chosen) = (registries::of_files()?, locks.named(&self.names)?);
-        let mut approved = 0;
+        let mut approved = Vec::new();
         for reference in &chosen {
             let name = reference.to_string();
             let Some(locked) = locks.lock.components.get(&name).cloned() else {
@@ -50,8 +60,9 @@ impl Approve {
             locks::check_power(reference, &wanted, &bytes)?;
             locks::show(reference, &wanted, verified.attested);
             let before = locks.approval.components.get(&name);
-            diff(&before.map(|before| before.changes(&wanted)).unwrap_or_default()).iter().for_each(print::out);
-            approved += 1;
+            let changes = before.map(|before| before.changes(&wanted)).unwrap_or_default();
+            diff(&changes).iter().for_each(print::out);
+            approved.push(json!({ "reference": name, "component": wanted, "changes": diff_json(&changes) }));
             if !self.dry_run {
                 locks.keep(&bytes)?;
                 locks.enter(reference, wanted);
@@ -59,10 +70,13 @@ impl Approve {
             }
         }
         let word = if self.dry_run { "to approve" } else { "approved" };
-        print::out(format_args!("{approved} {word}"));
+        print::out(format_args!("{} {word}", approved.len()));
         if !self.dry_run {
             locks.write()?;
         }
+        print::result(&json!({
+            "lock": locks.path.to_string_lossy(), "components": approved, "approved": !self.dry_run,
+        }));
         Ok(Exit::Ok)
     }
 }

@@ -63,6 +63,9 @@ struct Report {
 
 impl Bench {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let earlier = self.against.as_ref().map(|path| {
             let text = change::read(path)?.with_context(|| format!("{} does not exist", path.display()))?;
             serde_json::from_str(&text).map_err(|error| {

@@ -19,7 +19,7 @@ use hookbox::sandbox::component::inspect;
 use wasm_metadata::AddMetadata;
 
 use self::language::{Compiled, Project};
-use super::inspect::describe;
+use super::inspect::{describe, describe_json};
 use crate::{exit::Exit, print, user_file};
 
 /// Compile a hook to a component.
@@ -38,10 +38,16 @@ pub struct Build {
     /// Build again whenever a file in the hook's folder changes
     #[arg(long)]
     watch: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Build {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         if !self.watch {
             self.once()?;
         } else if self.hook.is_dir() {
@@ -59,7 +65,13 @@ impl Build {
         if !made {
             print::err("nothing changed");
         }
-        describe(&output, &found).iter().for_each(print::err);
+        if self.json {
+            let mut described = describe_json(&output, &found);
+            described.insert("built".into(), made.into());
+            print::json(&described.into());
+        } else {
+            describe(&output, &found).iter().for_each(print::err);
+        }
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use clap::Args;
 use hookbox::{artifact::SCHEME, sandbox::component::read, sha256};
+use serde_json::json;
 
 use super::block_on;
 use crate::{exit::Exit, print, registries};
@@ -16,10 +17,16 @@ pub struct Digest {
     /// A reference, or a file
     #[arg(value_name = "REF")]
     what: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Digest {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let digest = if self.what.starts_with(SCHEME) {
             let reference = registries::reference(&self.what)?;
             let (registry, _) = registries::named(&reference)?;
@@ -27,7 +34,8 @@ impl Digest {
         } else {
             format!("sha256:{}", sha256(read(Path::new(&self.what)).context(self.what)?))
         };
-        print::out(digest);
+        print::out(&digest);
+        print::result(&json!({ "digest": digest }));
         Ok(Exit::Ok)
     }
 }

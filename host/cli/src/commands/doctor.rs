@@ -11,7 +11,7 @@ mod trust;
 pub mod vouched;
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub use self::findings::Findings;
 use crate::{
@@ -45,6 +45,13 @@ impl Doctor {
         if self.json {
             print::json_only();
         }
+        let (exit, found) = self.examine()?;
+        print::result(&found);
+        Ok(exit)
+    }
+
+    /// Examines the clients, and prints the findings for people. Returns them for programs.
+    pub fn examine(self) -> anyhow::Result<(Exit, Value)> {
         let folder = std::env::current_dir()?;
         let coverage = Coverage::read()?;
         let (mut problems, mut unseen) = (0, 0);
@@ -59,17 +66,13 @@ impl Doctor {
             if self.client.is_none() && client.program().is_none() && !has_settings {
                 continue;
             }
-            let mut findings = Findings::new(client, project, self.json);
+            let mut findings = Findings::new(client, project, print::is_json());
             findings.examine(&coverage, self.client.is_some(), &folder);
             problems += findings.problems;
             unseen += findings.unseen;
             shown.push(findings.json());
         }
         let exit = if problems == 0 { Exit::Ok } else { Exit::Config };
-        if self.json {
-            print::json(&json!({ "clients": shown, "problems": problems, "neverSeen": unseen }));
-            return Ok(exit);
-        }
         if shown.is_empty() {
             print::out("no supported client is installed on this machine");
         }
@@ -83,6 +86,6 @@ impl Doctor {
                 "{problems_found}; {events} never came from this project: try one that your hooks deny"
             ));
         }
-        Ok(exit)
+        Ok((exit, json!({ "clients": shown, "problems": problems, "neverSeen": unseen })))
     }
 }

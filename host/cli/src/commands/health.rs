@@ -10,6 +10,7 @@ use anyhow::anyhow;
 use clap::Args;
 use hookbox_server::{Address, Settings};
 use reqwest::{Client, StatusCode, redirect::Policy};
+use serde_json::json;
 
 use super::{block_on, seconds};
 use crate::{exit::Exit, print};
@@ -24,21 +25,30 @@ pub struct Health {
     /// The time that it has to answer
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     wait: Duration,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Health {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let settings = Settings::load(&self.config).map_err(|error| Exit::Config.error(error.to_string()))?;
         match block_on(ready(&settings, self.wait)) {
             Ok(StatusCode::OK) => {
                 print::out("ready");
+                print::result(&json!({ "ready": true, "status": 200 }));
                 Ok(Exit::Ok)
             }
             Ok(status) => {
+                print::result(&json!({ "ready": false, "status": status.as_u16() }));
                 print::err(format_args!("hookbox: the daemon is not ready: it responds with {status}"));
                 Ok(Exit::Failed)
             }
             Err(error) => {
+                print::result(&json!({ "ready": false, "status": null }));
                 print::err(format_args!("hookbox: the daemon does not respond: {error:#}"));
                 Ok(Exit::Failed)
             }

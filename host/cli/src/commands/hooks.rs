@@ -19,8 +19,9 @@ impl Hooks {
     #[expect(clippy::unnecessary_wraps, reason = "all subcommands run alike")]
     pub fn run(self) -> anyhow::Result<Exit> {
         if self.json {
+            print::json_only();
             let hooks: Vec<Value> = ALL.iter().map(described).collect();
-            print::out(print::json_text(&json!({ "hooks": hooks })));
+            print::json(&json!({ "hooks": hooks }));
             return Ok(Exit::Ok);
         }
         for bundled in ALL {

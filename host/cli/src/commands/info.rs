@@ -25,6 +25,9 @@ pub struct Info {
 
 impl Info {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let reference = registries::reference(&self.reference)?;
         let (registry, trust) = registries::named(&reference)?;
         let (seen, resolved) = block_on(async {
@@ -44,7 +47,7 @@ impl Info {
                 "reference": reference.to_string(), "digest": seen.digest, "manifest": seen.manifest,
                 "component": component, "provenance": provenance,
             });
-            print::out(serde_json::to_string(&whole)?);
+            print::json(&whole);
             return Ok(Exit::Ok);
         }
         let Some(resolved) = resolved else {

@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use hookbox::config::Config;
 use hookbox_catalogue::{ALL, Bundled, PREFIX};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{add, doctor::Doctor, install::Install};
 use crate::{
@@ -48,10 +48,16 @@ pub struct Init {
     /// Take it out again
     #[arg(long)]
     undo: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Init {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let project = std::env::current_dir()?;
         let file = project.join(self.config.as_deref().unwrap_or(Path::new("hooks.json")));
         let asks = !self.yes && !self.dry_run && io::stdin().is_terminal();
@@ -66,6 +72,7 @@ impl Init {
         let hooks = self.hooks(asks)?;
         if hooks.is_empty() {
             print::out("no hook was chosen: nothing to do");
+            print::result(&done(&file, false, &[]));
             return Ok(Exit::Code(1));
         }
         let only_picoclaw =
@@ -76,34 +83,42 @@ impl Init {
             change.show();
         }
         if self.dry_run {
+            let mut planned = Vec::new();
             for client in &clients {
                 let settings = client.file(client.usual_scope(), &project);
+                planned.push(json!({ "client": client.name, "settings": settings, "written": false }));
                 let settings = settings.map_or_else(String::new, |file| format!(": {}", file.display()));
                 print::out(format_args!("{} would be configured to call hookbox{settings}", client.title));
             }
             print::out("nothing was written");
+            print::result(&done(&file, false, &planned));
             return Ok(Exit::Ok);
         }
         if !change.is_none() {
             change.tell_of_link(&project, self.yes, self.follow_links)?;
             if !change::consent(self.yes)? {
                 print::out("nothing was written");
+                print::result(&done(&file, false, &[]));
                 return Ok(Exit::Code(1));
             }
             change.make()?;
             print::out(format_args!("written: {}", file.display()));
         }
-        let mut worst = Exit::Ok;
+        let (mut worst, mut guarded) = (Exit::Ok, Vec::new());
         for client in &clients {
             print::out(client.title);
-            let done = Install::of(client, &file, self.yes, self.follow_links).run()?;
-            if done == Exit::Ok {
-                let checked = Doctor::of(client).run()?;
+            let (installed, mut result) = Install::of(client, &file, self.yes, self.follow_links).apply()?;
+            if installed == Exit::Ok {
+                let (checked, found) = Doctor::of(client).examine()?;
                 worst = if checked == Exit::Ok { worst } else { checked };
+                let found = found.pointer("/clients/0").cloned();
+                result.as_object_mut().map(|result| result.insert("check".into(), found.unwrap_or_default()));
             } else {
-                worst = done;
+                worst = installed;
             }
+            guarded.push(result);
         }
+        print::result(&done(&file, !change.is_none(), &guarded));
         print::out(format_args!("to see the verdict on an event:   hookbox explain --config {}", file.display()));
         print::out("to configure the hooks:           `config` of each hook in that file; see docs/hooks/");
         print::out("to undo this:                     hookbox init --undo");
@@ -149,11 +164,15 @@ impl Init {
 
     /// Takes the clients' entries out, and the configuration if nothing but bundled hooks is in it.
     fn undo(&self, clients: &[&'static Client], project: &Path, file: &Path) -> anyhow::Result<Exit> {
+        let mut removed = Vec::new();
         for client in clients {
             print::out(client.title);
-            Install::removal(client, file, self.yes, self.follow_links).run()?;
+            removed.push(Install::removal(client, file, self.yes, self.follow_links).apply()?.1);
         }
-        let Some(before) = change::read(file)? else { return Ok(Exit::Ok) };
+        let Some(before) = change::read(file)? else {
+            print::result(&done(file, false, &removed));
+            return Ok(Exit::Ok);
+        };
         let own = without_bundled(&before);
         // A checkout may contain a backup too, so only one that equals the file without the bundled hooks is the previous file.
         let kept = change::read(&change::backup(file))?.filter(|text| own.is_some() && without_bundled(text) == own);
@@ -162,20 +181,28 @@ impl Init {
             None if own.as_ref().is_some_and(has_no_hooks) => None,
             None => {
                 print::out(format_args!("{} is not removed: it has other hooks", file.display()));
+                print::result(&done(file, false, &removed));
                 return Ok(Exit::Ok);
             }
         };
         let change = Change { file: file.to_owned(), before: Some(before), after, backup: Backup::Drop };
         change.show();
         change.tell_of_link(project, self.yes, self.follow_links)?;
-        if !change::consent(self.yes)? {
+        let consents = change::consent(self.yes)?;
+        if consents {
+            change.make()?;
+            print::out(format_args!("removed from {}", file.display()));
+        } else {
             print::out("nothing was written");
-            return Ok(Exit::Code(1));
         }
-        change.make()?;
-        print::out(format_args!("removed from {}", file.display()));
-        Ok(Exit::Ok)
+        print::result(&done(file, consents, &removed));
+        Ok(if consents { Exit::Ok } else { Exit::Code(1) })
     }
+}
+
+/// The result for programs. `written`: the configuration was changed.
+fn done(file: &Path, written: bool, clients: &[Value]) -> Value {
+    json!({ "configuration": file.to_string_lossy(), "written": written, "clients": clients })
 }
 
 /// Asks a question on a terminal; an empty answer is yes.

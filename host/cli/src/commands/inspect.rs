@@ -64,7 +64,7 @@ impl Inspect {
                 Exit::Config.errors(lines)
             };
             let found = inspect(&bytes).map_err(unusable)?;
-            let mut described = json(path, &found);
+            let mut described = describe_json(path, &found);
             if !self.json {
                 for line in describe(path, &found) {
                     print::row(HANG, line);
@@ -134,7 +134,7 @@ fn used_json(calls: &Calls) -> Value {
 pub const HANG: usize = 12;
 
 /// A component as JSON.
-fn json(path: &Path, found: &Inspection) -> Map<String, Value> {
+pub fn describe_json(path: &Path, found: &Inspection) -> Map<String, Value> {
     let producers = found
         .producers
         .iter()

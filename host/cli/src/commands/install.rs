@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hookbox::config::{Config, Diagnostic};
+use serde_json::{Value, json};
 
 use super::{block_on, doctor::vouched, host};
 use crate::{
@@ -49,6 +50,9 @@ pub struct Install {
     /// With --yes: write also to files outside the project that links in the project lead to
     #[arg(long)]
     follow_links: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Parses a client's name. The error lists the known names.
@@ -72,7 +76,17 @@ impl Install {
     /// An installation in the usual settings of a client.
     pub fn of(client: &'static Client, config: &Path, yes: bool, follow_links: bool) -> Self {
         let config = Some(config.to_owned());
-        Self { client, project: false, user: false, config, remove: false, import: false, yes, follow_links }
+        Self {
+            client,
+            project: false,
+            user: false,
+            config,
+            remove: false,
+            import: false,
+            yes,
+            follow_links,
+            json: false,
+        }
     }
 
     /// Its removal.
@@ -81,6 +95,16 @@ impl Install {
     }
 
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
+        let (exit, done) = self.apply()?;
+        print::result(&done);
+        Ok(exit)
+    }
+
+    /// Installs or removes, and prints the steps for people. Returns the result for programs.
+    pub fn apply(self) -> anyhow::Result<(Exit, Value)> {
         let project = std::env::current_dir()?;
         let client = self.client;
         let scope = match (self.project, self.user) {
@@ -96,53 +120,57 @@ impl Install {
         })?;
         let config = project.join(self.config.as_deref().unwrap_or(Path::new("hooks.json")));
         let target = Target { client, scope, project, file, config };
-        if self.remove {
-            return self.remove(&target);
-        }
-        let planned = plan::install(&target, self.import)?;
+        let (exit, written) = if self.remove { self.remove(&target)? } else { self.install(&target)? };
+        let done = json!({
+            "client": client.name, "settings": target.file.to_string_lossy(),
+            "configuration": target.config.to_string_lossy(), "written": written.is_some(),
+            "files": written.unwrap_or_default(),
+        });
+        Ok((exit, done))
+    }
+
+    fn install(&self, target: &Target) -> anyhow::Result<(Exit, Option<Vec<Value>>)> {
+        let Target { client, scope, .. } = *target;
+        let planned = plan::install(target, self.import)?;
         planned.notes.iter().for_each(print::out);
         // From now on the client starts them, so the user sees them before consenting.
         super::trust::programs(&planned.config).iter().for_each(print::out);
         check(planned.config, planned.warnings)?;
-        if !self.make(&target, &planned.changes)? {
-            return Ok(Exit::Code(1));
-        }
+        let Some(written) = self.make(target, &planned.changes)? else { return Ok((Exit::Code(1), None)) };
         vouched::note(client, &target.project, &target.file, &target.config)?;
         if client.name == "codex" {
-            return trust::approve(&target, self.yes);
+            return Ok((trust::approve(target, self.yes)?, Some(written)));
         }
         if client.name == "claude" {
-            return Ok(loaded_by_claude(&target));
+            return Ok((loaded_by_claude(target), Some(written)));
         }
         if let Some(hint) = hint(client, scope) {
             print::out(hint);
         }
-        Ok(Exit::Ok)
+        Ok((Exit::Ok, Some(written)))
     }
 
-    fn remove(&self, target: &Target) -> anyhow::Result<Exit> {
+    fn remove(&self, target: &Target) -> anyhow::Result<(Exit, Option<Vec<Value>>)> {
         let only = self.config.is_some().then_some(target.config.as_path());
         let plan::Removal { changes, notes } = plan::remove(target, only)?;
         notes.iter().for_each(print::out);
         let before = change::read(&target.file)?;
-        if !self.make(target, &changes)? {
-            return Ok(Exit::Code(1));
-        }
+        let Some(written) = self.make(target, &changes)? else { return Ok((Exit::Code(1), None)) };
         if let Some(before) = before.filter(|_| !changes.is_empty()) {
             vouched::forget(target.client, &target.project, &target.file, &before)?;
             if !target.client.is_installed(&target.project) {
                 heartbeat::forget(target.client.dialect, &target.project);
             }
         }
-        Ok(Exit::Ok)
+        Ok((Exit::Ok, Some(written)))
     }
 
-    /// Shows changes, asks for consent, and applies them. Returns false if the user refuses.
-    fn make(&self, target: &Target, changes: &[Change]) -> anyhow::Result<bool> {
+    /// Shows changes, asks for consent, and applies them. Returns the changed files, and `None` if the user refuses.
+    fn make(&self, target: &Target, changes: &[Change]) -> anyhow::Result<Option<Vec<Value>>> {
         let changes: Vec<&Change> = changes.iter().filter(|change| !change.is_none()).collect();
         if changes.is_empty() {
             print::out("nothing to change");
-            return Ok(true);
+            return Ok(Some(Vec::new()));
         }
         for change in &changes {
             match self.in_one_line(target, change) {
@@ -153,8 +181,9 @@ impl Install {
         }
         if !change::consent(self.yes)? {
             print::out("nothing was written");
-            return Ok(false);
+            return Ok(None);
         }
+        let mut files = Vec::new();
         for change in changes {
             change.make()?;
             if change.after.is_none() {
@@ -164,8 +193,9 @@ impl Install {
             let backup = change::backup(&change.file);
             let kept = backup.exists().then(|| format!("; as it was: {}", backup.display()));
             print::out(format_args!("{word}: {}{}", change.file.display(), kept.unwrap_or_default()));
+            files.push(json!({ "file": change.file.to_string_lossy(), "change": word }));
         }
-        Ok(true)
+        Ok(Some(files))
     }
 }
 

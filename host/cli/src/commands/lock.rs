@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hookbox::artifact::{Change, Locked, Reference};
 use hookbox_registry::{Registry, Trust, resolve};
+use serde_json::{Value, json};
 
 use super::block_on;
 use crate::{
@@ -30,10 +31,16 @@ pub struct Lock {
     /// With `--locked`: approve what the lock says, as a build job that vouches for its checkout
     #[arg(long, requires = "locked")]
     approve: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Lock {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let mut locks = Locks::open(self.file, self.dialect.as_deref())?;
         let client = registries::of_files()?;
         if self.locked {
@@ -45,7 +52,7 @@ impl Lock {
 
 /// Resolves references that the lock lacks.
 async fn lock(locks: &mut Locks, client: &(Registry, Trust)) -> anyhow::Result<Exit> {
-    let mut unapproved = Vec::new();
+    let (mut unapproved, mut added) = (Vec::new(), Vec::new());
     for reference in locks.config.references.clone() {
         let name = reference.to_string();
         match locks.lock.components.get(&name).cloned() {
@@ -53,12 +60,14 @@ async fn lock(locks: &mut Locks, client: &(Registry, Trust)) -> anyhow::Result<E
                 let resolved = resolve(&client.0, &reference, &client.1).await.map_err(registries::refused)?;
                 locks::show(&reference, &resolved.locked, true);
                 locks.take(&reference, &resolved)?;
+                added.push(name);
             }
             Some(locked) => unapproved.extend(ready(locks, client, &reference, locked).await?),
         }
     }
     locks.write()?;
     print::out(format_args!("{}: {} locked", locks.path.display(), count(locks.lock.components.len())));
+    print_json(locks, &added, &unapproved);
     approve_first(&unapproved)
 }
 
@@ -89,7 +98,24 @@ async fn fetch(locks: &mut Locks, client: &(Registry, Trust), approve: bool) -> 
     locks.settle()?;
     let ready = locks.config.references.len() - unapproved.len();
     print::out(format_args!("{}: {} ready", locks.path.display(), count(ready)));
+    print_json(locks, &[], &unapproved);
     approve_first(&unapproved)
+}
+
+/// Prints the lock as JSON.
+fn print_json(locks: &Locks, added: &[String], unapproved: &[String]) {
+    print::result(&json!({
+        "lock": locks.path.to_string_lossy(), "components": locks.lock.components, "added": added,
+        "unapproved": unapproved,
+    }));
+}
+
+/// The changes of a power diff as JSON.
+pub(super) fn diff_json(changes: &[Change]) -> Vec<Value> {
+    changes
+        .iter()
+        .map(|change| json!({ "text": change.to_string(), "needsApproval": change.needs_approval() }))
+        .collect()
 }
 
 /// Fetches a component of the lock if this user approved it, here or for another lock. Otherwise returns its name.

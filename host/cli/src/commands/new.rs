@@ -17,6 +17,7 @@ use std::{
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use hookbox::EventKind;
+use serde_json::json;
 
 use self::{case::SampleCases, event::Shape, template::Template};
 use crate::{exit::Exit, print, user_file};
@@ -40,6 +41,9 @@ pub struct New {
     /// The folder in which to create the project
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     path: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// The languages that there are templates for.
@@ -74,6 +78,9 @@ struct Project {
 
 impl New {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let template = self.lang.template();
         check_name(&self.name, template)?;
         let event = Shape::by_name(&self.event)?;
@@ -101,6 +108,14 @@ impl New {
             let link = folder.join(link);
             let made = link.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| symlink(to, &link));
             made.with_context(|| format!("cannot make {}", link.display()))?;
+        }
+        if self.json {
+            let files: Vec<&String> = files.iter().map(|(name, _)| name).collect();
+            print::json(&json!({
+                "folder": folder.to_string_lossy(), "language": template.name(), "files": files,
+                "next": ["hookbox build", "hookbox test"],
+            }));
+            return Ok(Exit::Ok);
         }
         print::err(format!("{} is a hook in {}", folder.display(), template.name()));
         for command in ["cd ".to_owned() + &folder.display().to_string(), "hookbox build".into(), "hookbox test".into()]

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use anyhow::Context;
 use clap::Args;
 use hookbox::sandbox::component::{inspect, read};
+use serde_json::json;
 
 use super::block_on;
 use crate::{exit::Exit, print, registries};
@@ -37,10 +38,16 @@ pub struct Push {
     /// Another note for its readers (may be given several times)
     #[arg(long, value_name = "NAME=VALUE")]
     annotation: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Push {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let reference = registries::reference(&self.reference)?;
         let Some(tag) = reference.tag().filter(|_| reference.digest().is_none()) else {
             return Err(Exit::Usage.error("push needs a tag, not a digest: `oci://HOST/REPOSITORY:TAG`"));
@@ -66,6 +73,7 @@ impl Push {
             registry.push(&reference, &bytes, &found, annotations).await.map_err(registries::failed)
         })?;
         print::out(format_args!("{reference}@{}", pushed.digest));
+        print::result(&json!({ "reference": reference.to_string(), "digest": pushed.digest }));
         Ok(Exit::Ok)
     }
 }

@@ -10,6 +10,7 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 use hookbox::{artifact::LOCK_FILE, private::open_regular};
+use serde_json::json;
 use tar::{Archive, Builder, EntryType, Header};
 
 use super::lock::count;
@@ -30,6 +31,9 @@ pub struct Save {
     /// The configuration; `hooks.json` here, or the client's own settings, when left out
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Take the components of a lock from a file that `save` wrote. They run once they are approved.
@@ -42,10 +46,16 @@ pub struct Load {
     /// The configuration; `hooks.json` here, or the client's own settings, when left out
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Save {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let locks = Locks::open(self.config, None)?;
         let mut tar = Builder::new(Vec::new());
         add(&mut tar, LOCK_FILE, locks.lock.text().as_bytes())?;
@@ -61,12 +71,16 @@ impl Save {
         }
         user_file::replace(&self.file, &tar.into_inner()?)?;
         print::out(format_args!("{}: {}", self.file.display(), count(locks.lock.components.len())));
+        print::result(&json!({ "file": self.file.to_string_lossy(), "components": locks.lock.components.len() }));
         Ok(Exit::Ok)
     }
 }
 
 impl Load {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let locks = Locks::open(self.config, None)?;
         let shown = self.file.display().to_string();
         let file: File = open_regular(&self.file).with_context(|| shown.clone())?;
@@ -92,6 +106,8 @@ impl Load {
             missing.remove(hex);
         }
         print::out(format_args!("{shown}: {} of {} loaded", wanted - missing.len(), count(wanted)));
+        let absent: Vec<String> = missing.keys().map(|hex| format!("sha256:{hex}")).collect();
+        print::result(&json!({ "file": shown, "components": wanted, "missing": absent }));
         if !missing.is_empty() {
             let missing = format!("{shown} lacks components of {}", locks.path.display());
             return Err(Exit::Stale.advised(missing, &["save the components of this lock"]));

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hookbox_registry::SigningKey;
+use serde_json::json;
 
 use super::block_on;
 use crate::{exit::Exit, print, registries};
@@ -20,10 +21,16 @@ pub struct Sign {
     /// The private key: ECDSA on P-256, PKCS#8 in PEM, without a password
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Sign {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let reference = registries::reference(&self.reference)?;
         let (registry, _) = registries::named(&reference)?;
         let key = signing_key(&self.key)?;
@@ -32,7 +39,9 @@ impl Sign {
             registry.sign(&reference, &seen, &key).await.map_err(registries::failed)?;
             Ok(seen.digest)
         })?;
-        print::out(format_args!("{digest} signed by {}", key.public().publisher()));
+        let publisher = key.public().publisher();
+        print::out(format_args!("{digest} signed by {publisher}"));
+        print::result(&json!({ "reference": reference.to_string(), "digest": digest, "publisher": publisher }));
         Ok(Exit::Ok)
     }
 }

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use clap::Args;
+use serde_json::json;
 
 use crate::{exit::Exit, print};
 
@@ -12,10 +13,16 @@ pub struct Token {
     /// Hash the token on stdin instead
     #[arg(long)]
     hash: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Token {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         if self.hash {
             let secret = std::io::read_to_string(std::io::stdin()).context("cannot read the token from stdin")?;
             let secret = secret.trim();
@@ -26,12 +33,14 @@ impl Token {
             if token.is_guessable() {
                 return Err(Exit::Usage.error("this token is guessable: `hookbox token` prints a new one"));
             }
-            print::out(token);
+            print::out(&token);
+            print::result(&json!({ "hash": token.to_string() }));
             return Ok(Exit::Ok);
         }
         let (secret, token) = hookbox_server::Token::new().context("the system's random number generator failed")?;
-        print::out(secret);
-        print::out(token);
+        print::out(&secret);
+        print::out(&token);
+        print::result(&json!({ "token": secret, "hash": token.to_string() }));
         Ok(Exit::Ok)
     }
 }

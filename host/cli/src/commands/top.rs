@@ -8,7 +8,7 @@ use std::{path::PathBuf, time::Duration};
 use anyhow::Context;
 use clap::Args;
 use reqwest::{Client, StatusCode, Url, redirect::Policy};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::{
     signal::unix::{SignalKind, signal},
     time::{MissedTickBehavior, interval},
@@ -40,6 +40,9 @@ pub struct Top {
     /// Print the numbers once, as text, and end. So it is too where stdout is not a terminal
     #[arg(long)]
     once: bool,
+    /// Print the numbers once, as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// The daemon's data for one look.
@@ -58,11 +61,19 @@ struct Daemon {
 
 impl Top {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         let token = std::env::var(TOKEN).map_err(|_| Exit::Usage.error(format!("`{TOKEN}` has no token")))?;
         let daemon = Daemon::at(&self.connect, token)?;
         let address = format!("the daemon at {}", self.connect);
         block_on(async {
             let first = daemon.look(WINDOWS[0]).await.with_context(|| address.clone())?;
+            if self.json {
+                let Look { now, attention, hooks } = first;
+                print::json(&json!({ "now": now, "attention": attention, "hooks": hooks }));
+                return Ok(Exit::Ok);
+            }
             if self.once || !screen::is_terminal() {
                 for line in table::lines(&View { look: &first, error: None, keys: false }, None) {
                     print::out(line.text.trim_end());

@@ -14,6 +14,7 @@ use hookbox::{
     sha256,
 };
 use hookbox_protocol::authority::{Authority, Rewrite};
+use serde_json::{Value, json};
 
 use super::run::Source;
 use crate::{
@@ -26,6 +27,7 @@ use crate::{
 /// Trust a configuration in its folder, in its current state.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox trust hooks.json")]
+#[expect(clippy::struct_excessive_bools, reason = "one per switch on the command line")]
 pub struct Trust {
     /// The configuration; `hooks.json` here, or the client's own settings, when left out
     #[arg(value_name = "FILE")]
@@ -42,10 +44,16 @@ pub struct Trust {
     /// List all that is trusted
     #[arg(long, conflicts_with_all = ["file", "dialect", "dry_run", "revoke"])]
     list: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Trust {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.json {
+            print::json_only();
+        }
         if self.list {
             return list();
         }
@@ -53,8 +61,10 @@ impl Trust {
         let file = source.path()?;
         let place = place(&file);
         if self.revoke {
-            let word = if Store::open()?.remove(&place)? { "no longer trusted" } else { "was not trusted" };
+            let revoked = Store::open()?.remove(&place)?;
+            let word = if revoked { "no longer trusted" } else { "was not trusted" };
             print::out(format_args!("{}: {word}", place.display()));
+            print::result(&json!({ "file": place.to_string_lossy(), "trusted": false, "revoked": revoked }));
             return Ok(Exit::Ok);
         }
         // Read only once, so that exactly the shown configuration becomes trusted.
@@ -63,7 +73,9 @@ impl Trust {
         let config = loaded.config;
         let components = components(&config)?;
         show(&config, &components);
+        let described = described(&config, &components, !self.dry_run);
         if self.dry_run {
+            print::result(&described);
             return Ok(Exit::Ok);
         }
         let dialect = config.dialect.name().to_owned();
@@ -82,11 +94,16 @@ impl Trust {
         }
         Store::open()?.put(&Trusted { file: place, dialect, digest: config.digest, components })?;
         print::out(format_args!("trusted; to undo this   hookbox trust --revoke {}", file.display()));
+        print::result(&described);
         Ok(Exit::Ok)
     }
 }
 
+/// The state of a configuration that is as it was when it became trusted.
+const TRUSTED: &str = "trusted";
+
 fn list() -> anyhow::Result<Exit> {
+    let mut listed = Vec::new();
     for trusted in Store::open()?.all()? {
         let now = Config::load(&trusted.file, Some(&trusted.dialect)).map(|loaded| loaded.config);
         let word = match now {
@@ -95,10 +112,13 @@ fn list() -> anyhow::Result<Exit> {
             Ok(now) if components(&now).ok().as_ref() != Some(&trusted.components) => {
                 "changed components are not trusted"
             }
-            Ok(_) => "trusted",
+            Ok(_) => TRUSTED,
         };
         print::out(format_args!("{}   {word}", trusted.file.display()));
+        let file = trusted.file.to_string_lossy();
+        listed.push(json!({ "file": file, "trusted": word == TRUSTED, "state": word }));
     }
+    print::result(&json!({ "configurations": listed }));
     Ok(Exit::Ok)
 }
 
@@ -160,6 +180,20 @@ fn show(config: &Config, components: &BTreeMap<String, String>) {
         );
         print::out("  their authors can change what runs without a new `hookbox trust`.");
     }
+}
+
+/// The lines of [`show`] as JSON.
+fn described(config: &Config, components: &BTreeMap<String, String>, trusted: bool) -> Value {
+    let hook = |hook: &Hook| {
+        json!({
+            "pointer": hook.pointer, "events": events(hook), "runs": what(&hook.handler),
+            "componentDigest": components.get(&hook.pointer), "may": may(config, hook),
+        })
+    };
+    json!({
+        "file": config.file.to_string_lossy(), "dialect": config.dialect.name(), "digest": config.digest,
+        "hooks": config.hooks.iter().map(hook).collect::<Vec<_>>(), "host": host(config), "trusted": trusted,
+    })
 }
 
 /// A line for each hook that starts a program outside of the sandbox.

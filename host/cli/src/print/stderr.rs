@@ -83,10 +83,10 @@ fn print(line: String) {
     }
 }
 
-/// True if every line on stderr must be a JSON object.
+/// True if every line on stderr must be a JSON object, and stdout has no lines for people.
 static JSON_ONLY: AtomicBool = AtomicBool::new(false);
 
-/// Makes every further line on stderr a JSON object.
+/// Makes every further line on stderr a JSON object, and drops further lines for people on stdout.
 pub fn json_only() {
     JSON_ONLY.store(true, Ordering::Relaxed);
 }
