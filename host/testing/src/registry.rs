@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::{Read, Write},
     net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
@@ -18,14 +19,20 @@ pub struct Registry {
 
 impl Registry {
     pub fn start() -> Self {
+        // Another test process may take a free port first, so this is repeated with the next port.
+        std::iter::from_fn(|| Some(Self::at(port()))).take(10).flatten().next().expect("no registry can be started")
+    }
+
+    /// A registry at this port, unless another server has it.
+    fn at(port: u16) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
-        let port = port();
         let host = format!("127.0.0.1:{port}");
+        let name = folder.path().file_name().unwrap().to_string_lossy().into_owned();
         let config = folder.path().join("config.yml");
         let data = folder.path().join("data");
         let text = format!(
             "version: 0.1\nlog: {{ level: error }}\nstorage: {{ filesystem: {{ rootdirectory: {} }}, delete: {{ enabled: true }} }}\n\
-             http: {{ addr: {host} }}\n",
+             http: {{ addr: {host}, headers: {{ Registry-Of-Test: [{name}] }} }}\n",
             data.display()
         );
         fs::write(&config, text).unwrap();
@@ -36,12 +43,16 @@ impl Registry {
         };
         let child = start("docker-registry").or_else(|_| start("registry"));
         let child = child.expect("docker-registry cannot be started: tools/needs installs it");
+        let mut registry = Self { host, child, _folder: folder };
         let until = Instant::now() + Duration::from_secs(20);
-        while TcpStream::connect(&host).is_err() {
-            assert!(Instant::now() < until, "the registry does not listen");
+        while !response(&registry.host).is_some_and(|text| text.contains(&name)) {
+            if registry.child.try_wait().unwrap().is_some() {
+                return None;
+            }
+            assert!(Instant::now() < until, "the registry does not respond");
             thread::sleep(Duration::from_millis(20));
         }
-        Self { host, child, _folder: folder }
+        Some(registry)
     }
 
     /// A reference to a repository of it.
@@ -54,6 +65,16 @@ impl Registry {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The response of the server at this address, which may be another test's.
+fn response(host: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(host).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    stream.write_all(format!("GET /v2/ HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").as_bytes()).ok()?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 /// A free port below those that the system gives to connections: a client of another test could take such a port before
