@@ -155,6 +155,8 @@ lint: deny-installed
     cargo clippy --workspace --all-targets -- -D warnings
     RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p hookbox-protocol -p hookbox-sandbox -p hookbox -p hookbox-registry -p hookbox-server -p hookbox-guest
     cargo-deny --log-level error check bans licenses sources
+    # The packages contain the text of every licence.
+    packaging/licences.py x86_64-unknown-linux-musl
 
 # The files to deploy from, each by a linter of its kind
 deploy: deploy-installed

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the licences of everything that is linked into the program. usage: licences.py TARGET ZIG"""
+"""Writes the licences of everything that is linked into the program. usage: licences.py TARGET [ZIG]
+
+Without the folder of the package `ziglang` it writes nothing, and only checks that there is a licence for every crate.
+"""
 import collections
 import json
 import pathlib
@@ -11,8 +14,8 @@ from common import ROOT
 
 # Files of a crate that state its licence.
 NAMES = re.compile(r"^(licen[sc]e|copying|unlicense|notice|copyright)", re.IGNORECASE)
-# Crates without such a file, and the text that their manifest names: LICENSE of this project is Apache 2.0 with the
-# exception of LLVM.
+# Licences of crates without such a file, if their manifest offers one of these: LICENSE of this project is Apache 2.0
+# with the exception of LLVM.
 WITHOUT_FILE = {"Apache-2.0", "Apache-2.0 WITH LLVM-exception"}
 # Linked beside crates: the standard library's text is that of many crates; the others' stand in zig's folder.
 BESIDE = """\
@@ -50,10 +53,20 @@ def sources():
             for package in json.loads(metadata)["packages"]}
 
 
-def text(target, zig):
-    """All licences, each text once with the crates that it covers. zig: the folder of the package `ziglang`."""
+def licensed(target):
+    """The crates in the packages for a target: (name and version, licence, its files), sorted."""
     crates = sorted(set(linked(target)).union(*(linked(HOOKS_TARGET, hook) for hook in HOOKS)))
     folders = sources()
+    for name, version, licence in crates:
+        files = [path for path in sorted(folders[name, version].iterdir()) if path.is_file() and NAMES.match(path.name)]
+        if not files and WITHOUT_FILE.isdisjoint(licence.split(" OR ")):
+            raise SystemExit(f"error: {name} {version} ({licence}) has no licence file: add its text to packaging/licences.py")
+        yield f"{name} {version}", licence, files or [ROOT / "LICENSE"]
+
+
+def text(target, zig):
+    """All licences, each text once with the crates that it covers. zig: the folder of the package `ziglang`."""
+    crates = list(licensed(target))
     covered, texts = collections.defaultdict(list), {}
 
     def covers(path, name):
@@ -65,18 +78,21 @@ def text(target, zig):
 
     for name, path in ZIG.items():
         covers(pathlib.Path(zig) / path, name)
-    for name, version, licence in crates:
-        found = [path for path in sorted(folders[name, version].iterdir()) if path.is_file() and NAMES.match(path.name)]
-        if not found and licence not in WITHOUT_FILE:
-            raise SystemExit(f"error: {name} {version} ({licence}) has no licence file: add its text to packaging/licences.py")
-        for path in found or [ROOT / "LICENSE"]:
-            covers(path, f"{name} {version}")
+    for name, _, files in crates:
+        for path in files:
+            covers(path, name)
     lines = ["Software in the program `hookbox`, with its licences.", "", BESIDE]
-    lines += [f"{name} {version}: {licence}" for name, version, licence in crates]
+    lines += [f"{name}: {licence}" for name, licence, _ in crates]
     for key, names in sorted(covered.items(), key=lambda item: item[1]):
         lines += ["", "=" * 100, ", ".join(names), "-" * 100, texts[key]]
     return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    print(text(*sys.argv[1:3]), end="")
+    match sys.argv[1:]:
+        case [target, zig]:
+            print(text(target, zig), end="")
+        case [target]:
+            print(len(list(licensed(target))), "crates have a licence")
+        case _:
+            raise SystemExit(__doc__)
