@@ -24,7 +24,7 @@ func Answer(result Memory, payload uintptr, handled bool, handle func() error) {
 	lineBuffer(&line, int32(len(line)))
 	defer flush()
 	reseed()
-	err := errors.New("the hook is subscribed to this event and handles it with nothing: call Handle in `func init`")
+	err := errors.New("the hook imports this event's package and sets no handler: call its Handle in `func init`")
 	if handled {
 		err = recovered(handle)
 	}
