@@ -46,8 +46,8 @@ test("a tenant's owner sees the tenant, and not that there are others", async ()
   for (const view of ["now", "hooks", "tenants", "health", "stream", "now?tenant=globex", "stream?tenant=globex", "hooks?tenant=globex"]) {
     await page.goto(`${daemon.base}/ui#/${view}`);
     await page.waitForTimeout(150);
-    const told = await page.locator("body").innerText();
-    assert.doesNotMatch(told.replace(/globex( ✕|$)/gm, ""), /onerror|Listens on/, view);
+    const shown = await page.locator("body").innerText();
+    assert.doesNotMatch(shown.replace(/globex( ✕|$)/gm, ""), /onerror|Listens on/, view);
   }
   await close();
   assert.deepEqual(wrong.filter((line) => !line.includes("404")), []);
@@ -78,7 +78,7 @@ test("a tenant's owner sees the tenant, and not that there are others", async ()
   assert.equal((await daemon.api(`verdicts/${other}`, tokenOf("acme"))).status, 404);
 });
 
-test("a stranger learns nothing, and a token in a URL is none", async () => {
+test("a stranger learns nothing, and a token in a URL is ignored", async () => {
   for (const path of ["me", "now", "attention", "hooks", "tenants", "health", "stream", "verdicts/0-1"]) {
     const answer = await fetch(`${daemon.base}/ui/api/${path}?token=${encodeURIComponent(OPERATOR)}`);
     assert.equal(answer.status, 401, path);

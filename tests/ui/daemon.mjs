@@ -25,7 +25,7 @@ export const event = (command, tool = "Bash") => ({
 const wasm = (more = {}) => ({ type: "wasm", component: "guard.wasm", ...more });
 const group = (...hooks) => ({ hooks: { PreToolUse: [{ hooks }] } });
 
-/** Tenants as an operator may find them: what each is for is said in the test that looks at it. */
+/** Tenants as an operator may find them: the test that looks at one says its purpose. */
 export const TENANTS = {
   acme: { hooks: group(wasm({ name: "guard" })) },
   // A hook in monitor mode that would deny, and one that decides without enough fuel.
@@ -44,7 +44,9 @@ export const TENANTS = {
   typo: { hooks: { hooks: { PreToolUse: [{ mathcer: "Bash", hooks: [wasm()] }] } } },
 };
 
-const freePort = () =>
+export const tokenHash = (name) => hash(tokenOf(name));
+
+export const freePort = () =>
   new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
       const { port } = server.address();
@@ -57,19 +59,24 @@ export class Daemon {
   agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
   static async start(tenants = TENANTS) {
+    const daemon = Daemon.prepare(tenants, await freePort());
+    await daemon.run();
+    return daemon;
+  }
+
+  /** Writes the files of a daemon, which `run` starts. */
+  static prepare(tenants, port) {
     const daemon = new Daemon();
-    daemon.port = await freePort();
-    daemon.base = `http://127.0.0.1:${daemon.port}`;
+    daemon.base = `http://127.0.0.1:${port}`;
     mkdirSync(join(daemon.folder, "tenants"));
     daemon.write("serve.json", {
-      listen: `127.0.0.1:${daemon.port}`, tenants: "tenants", operators: [hash(OPERATOR)], state: "state/state.db", name: "test-1",
+      listen: `127.0.0.1:${port}`, tenants: "tenants", operators: [hash(OPERATOR)], state: "state/state.db", name: "test-1",
     });
     copyFileSync(GUARD, join(daemon.folder, "tenants/guard.wasm"));
     for (const [name, { hooks, ...more }] of Object.entries(tenants)) {
-      daemon.write(`tenants/${name}.json`, { tokens: [hash(tokenOf(name))], hooks: { claude: `${name}-hooks.json` }, ...more });
+      daemon.write(`tenants/${name}.json`, { tokens: [tokenHash(name)], hooks: { claude: `${name}-hooks.json` }, ...more });
       daemon.write(`tenants/${name}-hooks.json`, hooks);
     }
-    await daemon.run();
     return daemon;
   }
 

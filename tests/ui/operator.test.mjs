@@ -43,14 +43,14 @@ const text = (locator) => locator.innerText();
 async function first(words) {
   const { page, wrong, close } = await opened(browser, daemon);
   const entry = page.getByRole("list", { name: "Needs attention" }).getByRole("link").filter({ hasText: words }).first();
-  const told = await text(entry);
+  const summary = await text(entry);
   await entry.click();
-  return { page, told, done: async () => { assert.deepEqual(wrong, []); await close(); } };
+  return { page, summary, done: async () => { assert.deepEqual(wrong, []); await close(); } };
 }
 
 test("a hook that started to fail an hour ago: one click", async () => {
-  const { page, told, done } = await first("starved");
-  assert.match(told, /for 1 h/);
+  const { page, summary, done } = await first("starved");
+  assert.match(summary, /for 1 h/);
   const hook = page.getByRole("article", { name: "starved" });
   await hook.getByText(/Fails since \d{4}-/).waitFor();
   assert.match(await text(hook), /failing for 1 h[\s\S]*26 times[\s\S]*out-of-fuel: used up its 1000 units of fuel/);
@@ -62,8 +62,8 @@ test("a hook that started to fail an hour ago: one click", async () => {
 });
 
 test("a tenant over its quota: one click", async () => {
-  const { page, told, done } = await first(/over quota/);
-  assert.match(told, /quota[\s\S]*\d+ requests refused/);
+  const { page, summary, done } = await first(/over quota/);
+  assert.match(summary, /quota[\s\S]*\d+ requests refused/);
   assert.match(await text(page.getByRole("article", { name: "quota" })), /Requests\s+1\/s[\s\S]*over-quota\s+\d+, last/);
   await done();
 });
@@ -78,8 +78,8 @@ test("a monitored hook that is ready to be enforced: one click", async () => {
 });
 
 test("a slow neighbour, and the hook that makes it slow: two clicks", async () => {
-  const { page, told, done } = await first(/slow: the 99th percentile/);
-  assert.match(told, /99th percentile of its verdicts is \d+ ms/);
+  const { page, summary, done } = await first(/slow: the 99th percentile/);
+  assert.match(summary, /99th percentile of its verdicts is \d+ ms/);
   await page.getByRole("article", { name: "slow" }).getByRole("link", { name: "Hooks" }).click();
   const row = page.getByRole("row").filter({ hasText: "slow-script" });
   assert.match(await text(row), /slow-script\s+enforced\s+slow\s+24\s+0\s+0\s+\d+ ms\s+\d+ ms/);

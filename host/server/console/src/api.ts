@@ -1,9 +1,9 @@
-// Questions to the daemon. The token is in a header, never in a URL, and in this tab alone.
+// Requests to the daemon. The token is in a header, never in a URL, and in this tab alone.
 import { useEffect, useRef, useState } from "preact/hooks";
 
 const KEY = "hookbox-token";
 let token = sessionStorage.getItem(KEY) ?? "";
-let leave: (why: string) => void = () => {};
+let signOut: (reason: string) => void = () => {};
 
 export const hasToken = () => token !== "";
 
@@ -13,12 +13,12 @@ export function setToken(value: string) {
   else sessionStorage.removeItem(KEY);
 }
 
-/** Calls this when the daemon does not know the token any more. */
-export const onLeave = (then: (why: string) => void) => {
-  leave = then;
+/** Sets the function that is called when the daemon rejects the token. */
+export const onUnauthorized = (callback: (reason: string) => void) => {
+  signOut = callback;
 };
 
-export class Failed extends Error {
+export class RequestError extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -27,62 +27,62 @@ export class Failed extends Error {
   }
 }
 
-/** Asks for a path, with the token. */
-export async function ask(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
-  let answer: Response;
+/** Requests a path, with the token. */
+export async function request(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
+  let response: Response;
   try {
-    answer = await fetch(`/ui/api/${path}`, {
+    response = await fetch(`/ui/api/${path}`, {
       headers: { ...headers, authorization: `Bearer ${token}` },
       cache: "no-store",
       signal: signal ?? null,
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Failed(0, "the daemon does not answer");
+    throw new RequestError(0, "the daemon does not respond");
   }
-  if (answer.ok) return answer;
-  const problem: { detail?: string } = await answer.json().catch(() => ({}));
-  if (answer.status === 401) leave("The daemon does not know this token.");
-  throw new Failed(answer.status, problem.detail ?? `the daemon answers ${answer.status}`);
+  if (response.ok) return response;
+  const problem: { detail?: string } = await response.json().catch(() => ({}));
+  if (response.status === 401) signOut("The daemon does not know this token.");
+  throw new RequestError(response.status, problem.detail ?? `the daemon responds with ${response.status}`);
 }
 
 export interface Polled<T> {
   data: T | null;
-  /** Why the last question failed; the data are older then. */
+  /** The error of the latest request; the data are older then. */
   error: string | null;
 }
 
-/** Asks again and again while the page is seen. The last answer stays until there is another one. */
+/** Requests a path periodically while the page is visible. The latest data stay until newer ones arrive. */
 export function usePolled<T>(path: string, every: number): Polled<T> {
   const [state, set] = useState<Polled<T>>({ data: null, error: null });
-  const present = useRef(path);
+  const current = useRef(path);
   useEffect(() => {
     const stop = new AbortController();
     let timer = 0;
-    if (present.current !== path) {
-      present.current = path;
+    if (current.current !== path) {
+      current.current = path;
       set({ data: null, error: null });
     }
-    const look = async () => {
+    const poll = async () => {
       clearTimeout(timer);
       if (!document.hidden) {
         try {
-          const data: T = await (await ask(path, {}, stop.signal)).json();
+          const data: T = await (await request(path, {}, stop.signal)).json();
           if (!stop.signal.aborted) set({ data, error: null });
         } catch (error) {
           if (stop.signal.aborted) return;
           set((before) => ({ ...before, error: (error as Error).message }));
         }
       }
-      if (!stop.signal.aborted) timer = window.setTimeout(look, every);
+      if (!stop.signal.aborted) timer = window.setTimeout(poll, every);
     };
-    const seen = () => !document.hidden && look();
-    document.addEventListener("visibilitychange", seen);
-    look();
+    const onVisible = () => !document.hidden && poll();
+    document.addEventListener("visibilitychange", onVisible);
+    poll();
     return () => {
       stop.abort();
       clearTimeout(timer);
-      document.removeEventListener("visibilitychange", seen);
+      document.removeEventListener("visibilitychange", onVisible);
     };
   }, [path, every]);
   return state;

@@ -1,6 +1,6 @@
-// The frame around the views: who looks, at which tenant, and whether the daemon is there.
+// The frame around the views: the viewer, the tenant and the connection to the daemon.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { ask, hasToken, onLeave, setToken } from "./api";
+import { hasToken, onUnauthorized, request, setToken } from "./api";
 import { Feed } from "./feed";
 import { useKeys } from "./keys";
 import { Help } from "./parts/help";
@@ -22,21 +22,21 @@ export function App() {
   const [me, setMe] = useState<Me | null>(null);
   const [message, setMessage] = useState("");
   const [checking, setChecking] = useState(hasToken());
-  const signOut = (why = "") => {
+  const signOut = (reason = "") => {
     setToken("");
     setMe(null);
     setChecking(false);
-    setMessage(why);
+    setMessage(reason);
   };
   useEffect(() => {
-    onLeave(signOut);
+    onUnauthorized(signOut);
     if (!hasToken()) return;
     let timer = 0;
-    const look = () => ask("me").then((answer) => answer.json()).then(setMe).catch((error: { status?: number }) => {
-      // The daemon may be starting: the token is kept, and asked about again.
-      if (error.status !== 401) timer = window.setTimeout(look, 1000);
+    const load = () => request("me").then((response) => response.json()).then(setMe).catch((error: { status?: number }) => {
+      // The daemon may be starting: the token is kept, and checked again.
+      if (error.status !== 401) timer = window.setTimeout(load, 1000);
     });
-    void look();
+    void load();
     return () => clearTimeout(timer);
   }, []);
   if (me) return <Frame me={me} onOut={() => signOut()} />;
@@ -81,9 +81,10 @@ function useTenants(me: Me) {
   const [names, set] = useState<string[]>(me.tenants);
   useEffect(() => {
     if (!me.operator) return;
-    const look = () => ask("tenants").then((answer) => answer.json()).then((told: { tenants: { tenant: string }[] }) => set(told.tenants.map(({ tenant }) => tenant))).catch(() => {});
-    void look();
-    const timer = setInterval(look, 10_000);
+    const load = () => request("tenants").then((response) => response.json())
+      .then(({ tenants }: { tenants: { tenant: string }[] }) => set(tenants.map(({ tenant }) => tenant))).catch(() => {});
+    void load();
+    const timer = setInterval(load, 10_000);
     return () => clearInterval(timer);
   }, [me]);
   return names;

@@ -1,11 +1,11 @@
 // The stream of verdicts. It is read by `fetch`, because an `EventSource` cannot send a token in a header.
-import { ask } from "./api";
+import { request } from "./api";
 import { date } from "./format";
 import type { Daemon, Row } from "./types";
 
 const OLDER = "Older verdicts are not kept here.";
-/** Rows that are kept. */
-export const KEPT = 10_000;
+/** The maximum number of rows. */
+export const MAX_ROWS = 10_000;
 
 export type Status = "connecting" | "live" | "lost";
 
@@ -46,26 +46,26 @@ export class Feed {
     return () => this.listeners.delete(listener);
   }
 
-  private tell(change: Change) {
+  private notify(change: Change) {
     this.listeners.forEach((listener) => listener(change));
   }
 
   private set(status: Status) {
     if (this.status === status) return;
     this.status = status;
-    this.tell({ added: [], removed: 0 });
+    this.notify({ added: [], removed: 0 });
   }
 
   private async run() {
     while (!this.stop.signal.aborted) {
       try {
         const headers: Record<string, string> = this.last ? { "last-event-id": this.last } : {};
-        const answer = await ask("stream", headers, this.stop.signal);
+        const response = await request("stream", headers, this.stop.signal);
         this.set("live");
         this.wait = 500;
-        if (answer.body) await this.read(answer.body.getReader());
+        if (response.body) await this.read(response.body.getReader());
       } catch {
-        // The next try tells.
+        // The next attempt shows if the daemon is back.
       }
       if (this.stop.signal.aborted) return;
       this.set("lost");
@@ -98,9 +98,9 @@ export class Feed {
     }
     if (event === "hello") this.hello(JSON.parse(data));
     if (event === "verdicts") {
-      const told: { lost: number; verdicts: Row[] } = JSON.parse(data);
+      const { lost, verdicts }: { lost: number; verdicts: Row[] } = JSON.parse(data);
       this.last = id;
-      const rows = told.lost ? [marker(`${told.lost} verdicts came too fast to be shown`), ...told.verdicts] : told.verdicts;
+      const rows = lost ? [marker(`${lost} verdicts came too fast to be shown`), ...verdicts] : verdicts;
       this.add(rows);
     }
   }
@@ -111,7 +111,7 @@ export class Feed {
     this.daemon = daemon;
     if (before === null) {
       this.begin = dropped ? OLDER : `${daemon.name} started ${date(daemon.started)}. Earlier verdicts are not kept here.`;
-      this.tell({ added: [], removed: 0 });
+      this.notify({ added: [], removed: 0 });
     } else if (before.epoch !== daemon.epoch) {
       this.last = "";
       this.add([marker(before.name === daemon.name ? `${daemon.name} started again` : `now from ${daemon.name}, before from ${before.name}`, now)]);
@@ -119,15 +119,15 @@ export class Feed {
   }
 
   private add(rows: Row[]) {
-    for (const row of rows) row.text ??= searched(row);
+    for (const row of rows) row.text ??= searchText(row);
     this.total += rows.length;
     this.rows = this.rows.concat(rows);
-    const removed = Math.max(0, this.rows.length - KEPT);
+    const removed = Math.max(0, this.rows.length - MAX_ROWS);
     if (removed) {
       this.rows = this.rows.slice(removed);
       this.begin = OLDER;
     }
-    this.tell({ added: rows, removed });
+    this.notify({ added: rows, removed });
   }
 }
 
@@ -135,6 +135,6 @@ const marker = (text: string, at = Date.now()): Row => ({
   id: `marker-${at}-${text}`, at, tenant: "", dialect: "", event: null, tool: null, verdict: "", flags: [], marker: text, text: "",
 });
 
-const searched = (row: Row) =>
+const searchText = (row: Row) =>
   [row.tenant, row.event, row.tool, row.verdict, row.by, row.reason, row.problem, row.dialect, ...(row.hooks ?? [])]
     .join("\n").toLowerCase();

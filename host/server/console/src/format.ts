@@ -1,8 +1,11 @@
 // Numbers and times as people read them.
 
-const whole = new Intl.NumberFormat("en");
+const integer = new Intl.NumberFormat("en");
 
-export const count = (value: number | null | undefined) => (value == null ? "–" : whole.format(value));
+export const count = (value: number | null | undefined) => (value == null ? "–" : integer.format(value));
+
+/** A count with its noun: 1 reader, 2 readers. */
+export const plural = (value: number, noun: string) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 
 /** 1234567 as 1.2 M. */
 export function short(value: number | null | undefined): string {

@@ -84,7 +84,7 @@ export function Empty({ tenant, when = "yet" }: { tenant: string; when?: string 
   const line = `curl -H "Authorization: Bearer $TOKEN" --data '${event}' ${location.origin}/v1/${tenant}/claude`;
   return (
     <div class="empty">
-      <p>No verdict {when}. Ask for one, with a token of the tenant in <code>$TOKEN</code>:</p>
+      <p>No verdict {when}. To try one, put a token of the tenant into <code>TOKEN</code> and run:</p>
       <pre tabIndex={0}>{line}</pre>
       <Copy text={line} label="Copy" />
     </div>

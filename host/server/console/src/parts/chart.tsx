@@ -1,4 +1,4 @@
-// A chart over time, drawn by uPlot. Gaps are times at which the daemon was not there.
+// A chart over time, drawn by uPlot. Gaps are times when the daemon did not run.
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -26,8 +26,8 @@ export interface ChartProps {
   theme: string;
 }
 
-/** Points without a neighbour, which no line shows. */
-function lonely(self: uPlot, index: number): number[] {
+/** Points without a neighbour, which a line would not show. */
+function isolated(self: uPlot, index: number): number[] {
   const values = self.data[index] ?? [];
   const found: number[] = [];
   for (let at = 0; at < values.length; at++) {
@@ -47,7 +47,7 @@ function color(name: string, opacity = 1): string {
 }
 
 export function Chart({ title, from, step, least, lines, format, starts, theme }: ChartProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [at, setAt] = useState<number | null>(null);
   const length = lines[0]?.values.length ?? 0;
@@ -60,10 +60,10 @@ export function Chart({ title, from, step, least, lines, format, starts, theme }
   shown.current = format;
 
   useEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (!element) return;
     const axis = { stroke: color("dim"), grid: { stroke: color("line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
-    const made = new uPlot(
+    const created = new uPlot(
       {
         width: element.clientWidth || 300,
         height: element.clientHeight || 156,
@@ -72,11 +72,11 @@ export function Chart({ title, from, step, least, lines, format, starts, theme }
         cursor: { sync: { key: "now" }, points: { size: 5 }, drag: { x: false, y: false }, y: false },
         scales: { x: { time: true }, y: { range: (_self, _low, most) => [0, Math.max(most * 1.1, least)] } },
         axes: [
-          { ...axis, size: 24, space: 70, values: (_self, ticks) => ticks.map((tick) => ticked(tick, step)) },
+          { ...axis, size: 24, space: 70, values: (_self, ticks) => ticks.map((tick) => tickLabel(tick, step)) },
           { ...axis, size: 58, space: 34, values: (_self, ticks) => ticks.map((tick) => shown.current(tick)) },
         ],
         series: [{}, ...lines.map((line) => ({
-          label: line.label, stroke: color(line.color), width: 1.5, points: { show: true, size: 4, filter: lonely },
+          label: line.label, stroke: color(line.color), width: 1.5, points: { show: true, size: 4, filter: isolated },
           ...(line.fill ? { fill: color(line.color, 0.14) } : {}),
         }))],
         hooks: {
@@ -87,12 +87,12 @@ export function Chart({ title, from, step, least, lines, format, starts, theme }
       data,
       element,
     );
-    plot.current = made;
-    const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth || 300, height: element.clientHeight || 156 }));
+    plot.current = created;
+    const watch = new ResizeObserver(() => created.setSize({ width: element.clientWidth || 300, height: element.clientHeight || 156 }));
     watch.observe(element);
     return () => {
       watch.disconnect();
-      made.destroy();
+      created.destroy();
       plot.current = null;
     };
   }, [names, theme, step]);
@@ -100,7 +100,7 @@ export function Chart({ title, from, step, least, lines, format, starts, theme }
   useEffect(() => plot.current?.setData(data), [from, step, lines]);
 
   const index = at ?? length - 1;
-  const told = (line: Line) => {
+  const valueText = (line: Line) => {
     const value = line.values[index];
     return value == null ? "–" : format(value);
   };
@@ -108,22 +108,22 @@ export function Chart({ title, from, step, least, lines, format, starts, theme }
     <figure class="chart">
       <figcaption>
         <span class="chart-title">{title}</span>
+        <span class="chart-at" aria-hidden="true">{at === null ? "now" : date(from + index * step).slice(5, 16)}</span>
         <span class="chart-values" aria-hidden="true">
           {lines.map((line) => (
             <span key={line.label}>
               <i class={`dot ${line.color}`} />
-              {line.label} <b>{told(line)}</b>
+              {line.label} <b>{valueText(line)}</b>
             </span>
           ))}
-          <span class="chart-at">{at === null ? "now" : date(from + index * step).slice(5, 16)}</span>
         </span>
       </figcaption>
-      <div ref={place} class="plot" role="img" aria-label={`${title}: ${lines.map((line) => `${line.label} ${told(line)}`).join(", ")}`} />
+      <div ref={container} class="plot" role="img" aria-label={`${title}: ${lines.map((line) => `${line.label} ${valueText(line)}`).join(", ")}`} />
     </figure>
   );
 }
 
-const ticked = (seconds: number, step: number) => {
+const tickLabel = (seconds: number, step: number) => {
   const at = seconds * 1000;
   return step >= 3_600_000 ? date(at).slice(5, 10) : clock(at).slice(0, step >= 60_000 ? 5 : 8);
 };

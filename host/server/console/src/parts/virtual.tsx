@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** Rows beyond the edges that are drawn as well. */
-const MORE = 8;
+const OVERSCAN = 8;
 
 export interface VirtualProps {
   label: string;
@@ -51,7 +51,7 @@ export function Virtual({ label, rows, height, chosen, shifted, row, id, kind, o
   }, [chosen >= 0 ? id(chosen) : "", height]);
 
   const page = Math.max(1, Math.floor(view.height / height) - 1);
-  const pressed = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     const to: Record<string, number> = {
       ArrowDown: chosen + 1, ArrowUp: chosen - 1, PageDown: chosen + page, PageUp: chosen - page, Home: 0, End: rows - 1,
     };
@@ -61,11 +61,11 @@ export function Virtual({ label, rows, height, chosen, shifted, row, id, kind, o
     else onChoose(Math.min(rows - 1, Math.max(0, next)));
     event.preventDefault();
   };
-  const first = Math.max(0, Math.floor(view.top / height) - MORE);
-  const last = Math.min(rows, Math.ceil((view.top + view.height) / height) + MORE);
-  const seen = [];
+  const first = Math.max(0, Math.floor(view.top / height) - OVERSCAN);
+  const last = Math.min(rows, Math.ceil((view.top + view.height) / height) + OVERSCAN);
+  const visible = [];
   for (let index = first; index < last; index++) {
-    seen.push(
+    visible.push(
       <div
         key={id(index)}
         id={id(index)}
@@ -81,12 +81,12 @@ export function Virtual({ label, rows, height, chosen, shifted, row, id, kind, o
       </div>,
     );
   }
-  const scrolled = (event: Event) => {
+  const onScrolled = (event: Event) => {
     const top = (event.currentTarget as HTMLElement).scrollTop;
     setView((before) => ({ ...before, top }));
     onScroll(top < height);
   };
-  const inSight = chosen >= first && chosen < last;
+  const isVisible = chosen >= first && chosen < last;
   return (
     <div
       ref={box}
@@ -94,12 +94,12 @@ export function Virtual({ label, rows, height, chosen, shifted, row, id, kind, o
       role="listbox"
       aria-label={label}
       tabIndex={0}
-      {...(inSight ? { "aria-activedescendant": id(chosen) } : {})}
-      onScroll={scrolled}
-      onKeyDown={pressed}
+      {...(isVisible ? { "aria-activedescendant": id(chosen) } : {})}
+      onScroll={onScrolled}
+      onKeyDown={onKeyDown}
     >
       <div class="virtual-all" role="presentation" style={{ height: `${rows * height}px` }}>
-        {seen}
+        {visible}
       </div>
     </div>
   );

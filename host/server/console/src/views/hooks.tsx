@@ -5,7 +5,7 @@ import { useKeys } from "../keys";
 import { Histogram, Spark } from "../parts/bars";
 import { Badge, Fact, Stale, Waiting, Words } from "../parts/basics";
 import { link, refine, type Route } from "../route";
-import type { Hook, Hooks as Answer } from "../types";
+import type { Hook, Hooks as Data } from "../types";
 
 const keyOf = (hook: Hook) => `${hook.tenant}/${hook.dialect}${hook.pointer}`;
 
@@ -13,7 +13,7 @@ const keyOf = (hook: Hook) => `${hook.tenant}/${hook.dialect}${hook.pointer}`;
 const rank = ({ counters, monitored }: Hook) => (counters?.failing ? 2e15 : monitored ? 1e15 : 0) + (counters?.calls ?? 0);
 
 export function Hooks({ route, tenant }: { route: Route; tenant: string }) {
-  const { data, error } = usePolled<Answer>(`hooks${tenant ? `?tenant=${encodeURIComponent(tenant)}` : ""}`, 3000);
+  const { data, error } = usePolled<Data>(`hooks${tenant ? `?tenant=${encodeURIComponent(tenant)}` : ""}`, 3000);
   const opened = route.query.get("h") ?? "";
   const words = (route.query.get("q") ?? "").toLowerCase();
   const close = () => refine({ h: undefined });
@@ -32,7 +32,7 @@ export function Hooks({ route, tenant }: { route: Route; tenant: string }) {
         </div>
         {!data ? <Waiting error={error} /> : <Table hooks={hooks} now={data.now} opened={opened} />}
       </div>
-      {opened && data && <aside class="panel" aria-label="The hook that is open">{hook ? <Whole hook={hook} now={data.now} onClose={close} /> : <Gone onClose={close} />}</aside>}
+      {opened && data && <aside class="panel" aria-label="The hook that is open">{hook ? <Details hook={hook} now={data.now} onClose={close} /> : <Gone onClose={close} />}</aside>}
     </div>
   );
 }
@@ -53,7 +53,7 @@ function State({ hook, now }: { hook: Hook; now: number }) {
 }
 
 function Table({ hooks, now, opened }: { hooks: Hook[]; now: number; opened: string }) {
-  if (!hooks.length) return <p class="calm">No hook.</p>;
+  if (!hooks.length) return <p class="calm">No hook. A tenant's hooks file names them.</p>;
   const labels = ["Hook", "State", "Tenant", "Calls", "Denied", "Failed", "p50", "p99", "Fuel", "24 h"];
   return (
     <div class="table-box" role="region" aria-label="Hooks, table" tabIndex={0}>
@@ -86,7 +86,7 @@ function Table({ hooks, now, opened }: { hooks: Hook[]; now: number; opened: str
 
 const hashTenant = () => new URLSearchParams(location.hash.split("?")[1] ?? "").get("tenant") ?? undefined;
 
-function Whole({ hook, now, onClose }: { hook: Hook; now: number; onClose: () => void }) {
+function Details({ hook, now, onClose }: { hook: Hook; now: number; onClose: () => void }) {
   const { counters } = hook;
   return (
     <article aria-label={hook.hook}>
@@ -115,10 +115,10 @@ function Whole({ hook, now, onClose }: { hook: Hook; now: number; onClose: () =>
         <Fact name="Tenant">{hook.tenant}</Fact>
         <Fact name="Configured at"><code>{hook.pointer}</code> of its hooks for {hook.dialect}</Fact>
         <Fact name="Events">{hook.events.join(", ") || "all that it handles"}{hook.matcher ? <> matching <code>{hook.matcher}</code></> : ""}</Fact>
-        <Fact name="Type">{hook.kind}, at most {hook.timeoutMs} ms{hook.fuel ? ` and ${short(hook.fuel)} fuel` : ""}</Fact>
+        <Fact name="Type">{hook.kind}, at most {micros(hook.timeoutMs * 1000)}{hook.fuel ? ` and ${short(hook.fuel)} fuel` : ""}</Fact>
         <Fact name="May decide">{hook.authority.join("; ") || "nothing"}</Fact>
         <Fact name="May reach">{hook.grants.join("; ") || "nothing"}</Fact>
-        {hook.publisher && <Fact name="Publisher">{hook.publisher}</Fact>}
+        {hook.digest && <Fact name="Publisher">{hook.publisher ? <code>{hook.publisher}</code> : <span class="dim">unknown: no signature was verified</span>}</Fact>}
         {hook.digest && <Fact name="SHA-256"><code>{hook.digest}</code></Fact>}
         {counters && <Fact name="Counted since">{date(counters.since)}</Fact>}
         {counters?.changed && <Fact name="This component">in use since {date(counters.changed)}</Fact>}

@@ -56,7 +56,7 @@ function Tiles({ data }: { data: Numbers | null }) {
     ["Denied", each((c) => percent(c.denied, c.decisions)), each((c) => `${short(c.denied)} in ${window}`, sum), ""],
     ["Failed", each((c) => percent(c.failed, c.decisions)), each((c) => `${short(c.failed)} in ${window}`, sum), minute?.failed ? "bad" : ""],
     ["Refused", each((c) => `${rate(c.refused, seconds)}/s`), each((c) => `${short(c.refused)} in ${window}`, sum), minute?.refused ? "warn" : ""],
-    ["p50 · p99", each((c) => `${micros(c.p50)} · ${micros(c.p99)}`), each((c) => `${micros(c.p99)} p99 in ${window}`, sum), ""],
+    ["p50 · p99", each((c) => (c.p50 == null ? "–" : `${micros(c.p50)} · ${micros(c.p99)}`)), each((c) => `${micros(c.p99)} p99 in ${window}`, sum), ""],
     ["Queue", each((c) => short(c.queue)), each((c) => `${short(c.queue)} at most in ${window}`, sum), minute?.queue ? "warn" : ""],
   ];
   return (

@@ -1,6 +1,6 @@
-// The door: a token of an operator, or of a tenant.
+// Sign-in with a token of an operator, or of a tenant.
 import { useState } from "preact/hooks";
-import { ask, setToken } from "../api";
+import { request, setToken } from "../api";
 import type { Me } from "../types";
 
 export function SignIn({ message, onIn }: { message: string; onIn: (me: Me) => void }) {
@@ -13,7 +13,7 @@ export function SignIn({ message, onIn }: { message: string; onIn: (me: Me) => v
     setToken(input.value.trim());
     input.value = "";
     try {
-      onIn(await (await ask("me")).json());
+      onIn(await (await request("me")).json());
     } catch (failed) {
       setToken("");
       const { status, message: text } = failed as { status?: number; message: string };

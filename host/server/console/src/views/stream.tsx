@@ -16,24 +16,24 @@ interface Shown {
   shifted: number;
 }
 
-/** The rows that match, newest first. While it is held, rows that come wait. */
-function useRows(feed: Feed, filter: Filter, held: boolean) {
+/** The rows that match, newest first. While it is paused, new rows wait. */
+function useRows(feed: Feed, filter: Filter, paused: boolean) {
   const key = JSON.stringify(filter);
   const [shown, set] = useState<Shown>({ rows: [], shifted: 0 });
   const [waiting, setWaiting] = useState(0);
-  const [, again] = useState(0);
+  const [, rerender] = useState(0);
   // Before the next task, so that no row that comes after a pause is shown.
   useLayoutEffect(() => {
-    if (held) return;
+    if (paused) return;
     setWaiting(0);
     set({ rows: feed.rows.filter((row) => matches(row, filter)).reverse(), shifted: 0 });
-  }, [key, held, feed]);
+  }, [key, paused, feed]);
   useLayoutEffect(
     () =>
       feed.listen(({ added, removed }) => {
         const found = added.filter((row) => matches(row, filter));
-        if (held) return setWaiting((before) => before + found.length);
-        if (!found.length && !removed) return again((n) => n + 1);
+        if (paused) return setWaiting((before) => before + found.length);
+        if (!found.length && !removed) return rerender((n) => n + 1);
         set(({ rows }) => {
           const next = found.reverse().concat(rows);
           const oldest = feed.rows[0];
@@ -42,7 +42,7 @@ function useRows(feed: Feed, filter: Filter, held: boolean) {
           return { rows: next, shifted: found.length };
         });
       }),
-    [key, held, feed],
+    [key, paused, feed],
   );
   return { ...shown, waiting };
 }
@@ -117,11 +117,11 @@ const COLUMNS = ["Time", "Verdict", "Tenant", "Event", "Tool", "Decided by", "Re
 const Head = () => <div class="row-head" aria-hidden="true">{COLUMNS.map((name) => <span key={name} class={`cell-${name.toLowerCase()}`}>{name}</span>)}</div>;
 
 /** The verdict, or that hooks were not asked. */
-const answered = (row: Row) => (row.flags.includes("refused") && !row.flags.includes("denied") ? "refused" : row.verdict);
+const outcomeWord = (row: Row) => (row.flags.includes("refused") && !row.flags.includes("denied") ? "refused" : row.verdict);
 
 function Cells({ row, narrow }: { row: Row; narrow: boolean }) {
   if (row.marker) return <span class="marker-text">{clock(row.at)} · {row.marker}</span>;
-  const flags = row.flags.filter((flag) => flag !== "denied" && flag !== answered(row));
+  const flags = row.flags.filter((flag) => flag !== "denied" && flag !== outcomeWord(row));
   const reason = (
     <span class="cell-reason">
       {flags.map((flag) => <span key={flag} class={`tag ${flag}`}>{flag === "would" ? `would ${row.wouldBe ?? "differ"}` : flag}</span>)}
@@ -129,7 +129,7 @@ function Cells({ row, narrow }: { row: Row; narrow: boolean }) {
     </span>
   );
   const time = <span class="cell-time">{clock(row.at)}</span>;
-  const word = <span class="cell-word"><Badge word={answered(row)} /></span>;
+  const word = <span class="cell-word"><Badge word={outcomeWord(row)} /></span>;
   if (narrow) {
     return (
       <>

@@ -5,14 +5,14 @@ import { useKeys } from "../keys";
 import { Meter } from "../parts/bars";
 import { Badge, Copy, Fact, Stale, Waiting } from "../parts/basics";
 import { link, refine, type Route } from "../route";
-import type { Problems, Tenant, Tenants as Answer } from "../types";
+import type { Problems, Tenant, Tenants as Data } from "../types";
 
 const RANK = { refused: 0, gone: 1, loading: 2, serving: 3 };
 const KIND = { refused: "bad", gone: "warn", loading: "quiet", serving: "good" } as const;
 const refused = (problems: Problems | null) => Object.values(problems ?? {}).reduce((sum, [times]) => sum + times, 0);
 
 export function Tenants({ route, tenant }: { route: Route; tenant: string }) {
-  const { data, error } = usePolled<Answer>(`tenants${tenant ? `?tenant=${encodeURIComponent(tenant)}` : ""}`, 3000);
+  const { data, error } = usePolled<Data>(`tenants${tenant ? `?tenant=${encodeURIComponent(tenant)}` : ""}`, 3000);
   const opened = route.query.get("t") ?? "";
   const close = () => refine({ t: undefined });
   useKeys({ Escape: () => opened && close() });
@@ -28,7 +28,7 @@ export function Tenants({ route, tenant }: { route: Route; tenant: string }) {
           <p class="calm">No tenant. Put a file into the folder that <code>tenants</code> in serve.json names.</p>
         )}
       </div>
-      {found && data && <aside class="panel" aria-label="The tenant that is open"><Whole tenant={found} now={data.now} onClose={close} /></aside>}
+      {found && data && <aside class="panel" aria-label="The tenant that is open"><Details tenant={found} now={data.now} onClose={close} /></aside>}
     </div>
   );
 }
@@ -80,7 +80,7 @@ const Used = ({ rate, what }: { rate: { perSecond: number; left: number }; what:
   </span>
 );
 
-function Whole({ tenant, now, onClose }: { tenant: Tenant; now: number; onClose: () => void }) {
+function Details({ tenant, now, onClose }: { tenant: Tenant; now: number; onClose: () => void }) {
   const { quotas, error, problems } = tenant;
   return (
     <article aria-label={tenant.tenant}>

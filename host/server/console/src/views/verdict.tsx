@@ -1,21 +1,21 @@
 // One verdict: what decided, each hook's part, the sentence of the specification, the JSON for the client.
 import { useEffect, useState } from "preact/hooks";
-import { ask } from "../api";
+import { request } from "../api";
 import { ago, count, date, micros } from "../format";
 import { link } from "../route";
 import { Badge, Copy, Fact, Waiting, Words } from "../parts/basics";
 import { testCase } from "../testcase";
 import type { HookPart, VerdictRecord } from "../types";
 
-type Record_ = Omit<VerdictRecord, "hooks"> & { hooks: HookPart[] };
+type VerdictDetails = Omit<VerdictRecord, "hooks"> & { hooks: HookPart[] };
 
 export function useVerdict(id: string) {
-  const [state, set] = useState<{ id: string; verdict: Record_ | null; error: string | null }>({ id, verdict: null, error: null });
+  const [state, set] = useState<{ id: string; verdict: VerdictDetails | null; error: string | null }>({ id, verdict: null, error: null });
   useEffect(() => {
     const stop = new AbortController();
-    ask(`verdicts/${encodeURIComponent(id)}`, {}, stop.signal)
-      .then((answer) => answer.json())
-      .then((verdict: Record_) => set({ id, verdict, error: null }))
+    request(`verdicts/${encodeURIComponent(id)}`, {}, stop.signal)
+      .then((response) => response.json())
+      .then((verdict: VerdictDetails) => set({ id, verdict, error: null }))
       .catch((error: Error) => stop.signal.aborted || set({ id, verdict: null, error: error.message }));
     return () => stop.abort();
   }, [id]);
@@ -32,15 +32,15 @@ export function Verdict({ id, onClose }: { id: string; onClose?: () => void }) {
         {onClose && <button type="button" class="button quiet" onClick={onClose} aria-label="Close">✕</button>}
       </header>
       {!verdict && (error ? <div class="notice bad" role="alert">{error}</div> : <Waiting error={null} />)}
-      {verdict && <Whole verdict={verdict} />}
+      {verdict && <Details verdict={verdict} />}
     </article>
   );
 }
 
-function Whole({ verdict }: { verdict: Record_ }) {
+function Details({ verdict }: { verdict: VerdictDetails }) {
   const decider = verdict.decidedBy === undefined ? undefined : verdict.hooks[verdict.decidedBy];
   const reason = verdict.problem ?? verdict.reason;
-  const [place, sentence] = split(verdict.clause);
+  const [source, sentence] = split(verdict.clause);
   return (
     <>
       {reason && <p class={`reason ${verdict.flags.includes("denied") ? "bad" : ""}`}><Words text={reason} /></p>}
@@ -62,7 +62,7 @@ function Whole({ verdict }: { verdict: Record_ }) {
       </ol>
       {verdict.clause && <>
         <h3>Clause</h3>
-        <blockquote>{sentence}<cite>{place}</cite></blockquote>
+        <blockquote>{sentence}<cite>{source}</cite></blockquote>
       </>}
       <h3>For the client</h3>
       <pre tabIndex={0} aria-label="JSON for the client">{verdict.output == null ? "nothing" : json(verdict.output)}</pre>
@@ -95,7 +95,7 @@ function Part({ hook, decided }: { hook: HookPart; decided: boolean }) {
       {hook.cause && <div class="part-text bad"><Words text={`${hook.cause}: ${hook.message}${hook.countedAs ? `, counted as ${hook.countedAs}` : ""}`} /></div>}
       {hook.notes?.map((note, index) => <div key={index} class="part-text dim">{note.kind}: {note.text}</div>)}
       {hook.publisher && <div class="part-text dim">published by {hook.publisher}</div>}
-      <div class="part-text dim mono">{hook.pointer}</div>
+      <div class="part-text dim mono">{hook.pointer}{hook.componentDigest ? ` · sha256:${hook.componentDigest.slice(0, 12)}…` : ""}</div>
     </li>
   );
 }
