@@ -2,15 +2,18 @@
 
 mod recorder;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum};
 use hookbox::{
     HookSet, Verdict,
     config::{self, Reader},
-    transport::stdio::{Budget, Load, Notice, Reloading, Reporter, Unavailable, serve},
+    transport::stdio::{Budget, Load, Notice, Reloading, Reporter, Unavailable, refuse, serve},
 };
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    runtime::Runtime,
+    signal::unix::{SignalKind, signal},
+};
 
 use self::recorder::Recorder;
 use super::seconds;
@@ -83,12 +86,12 @@ impl Stdio {
         if self.diagnostics == Diagnostics::Off {
             report::show_warnings(ShowWarnings::Never);
         }
-        super::descriptors()?;
-        super::threads()?;
+        let (runtime, recorder) = match self.prepare() {
+            Ok(prepared) => prepared,
+            Err(error) => return self.refuse(&error),
+        };
         let diagnostics = self.diagnostics;
-        let recorder = self.record.clone().map(|path| Recorder::start(path, self.chain)).transpose()?.map(Arc::new);
         let recording = recorder.clone();
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let served = runtime.block_on(async {
             let reporter: Reporter = Arc::new(move |notice| match notice {
                 Notice::Decided { response, host, event } => {
@@ -121,6 +124,22 @@ impl Stdio {
             recorder.end();
         }
         served.map(|()| Exit::Ok)
+    }
+
+    /// Everything that serving needs of the system.
+    fn prepare(&self) -> anyhow::Result<(Runtime, Option<Arc<Recorder>>)> {
+        super::descriptors()?;
+        super::threads()?;
+        let recorder = self.record.clone().map(|path| Recorder::start(path, self.chain)).transpose()?.map(Arc::new);
+        Ok((tokio::runtime::Builder::new_multi_thread().enable_all().build()?, recorder))
+    }
+
+    /// Answers all requests without hooks, because the client treats a gate without an answer as open.
+    fn refuse(&self, error: &anyhow::Error) -> anyhow::Result<Exit> {
+        report::error(error);
+        let closed = self.fail_closed || config::file_hints(&self.config).fail_closed;
+        refuse(&Unavailable { reason: format!("{error:#}"), closed }, io::stdin().lock(), io::stdout().lock())?;
+        Ok(Exit::of(error))
     }
 
     /// Loads the current file as a host.

@@ -9,6 +9,7 @@
 
 mod budget;
 mod message;
+mod refuse;
 mod reload;
 mod reply;
 mod server;
@@ -34,6 +35,7 @@ use self::{
 use crate::{HookSet, Response, config::Diagnostic, event::EventKind, lines};
 
 pub use budget::Budget;
+pub use refuse::refuse;
 pub use reload::{Load, Loading, Reloading, Source, Unavailable};
 
 /// The maximum number of requests whose hooks run concurrently, as `PicoClaw` overlaps requests. Further ones are

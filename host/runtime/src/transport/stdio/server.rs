@@ -16,7 +16,7 @@ use super::{
     budget::{Budget, kind},
     message::RpcError,
     reload::{Source, Unavailable},
-    reply::{block, refusal},
+    reply,
 };
 use crate::{
     Dialect, ErrorKind, HookSet, Response, dialect,
@@ -56,6 +56,23 @@ pub(super) struct Incomplete {
     pub(super) error: RpcError,
     /// True if the line exceeds the length limit.
     pub(super) too_large: bool,
+}
+
+impl Request {
+    /// The client's timeout for this request.
+    fn budget(&self, budget: Budget) -> Duration {
+        self.method.as_deref().map_or(budget.interceptor, |method| budget.of(method))
+    }
+
+    /// The request to the hooks.
+    pub(super) fn asked(&self, budget: Budget) -> crate::Request<'_> {
+        let asked = crate::Request::new(&self.line).received_at(self.since).timeout(Some(self.budget(budget)));
+        match &self.broken {
+            Some(Incomplete { error, too_large: true }) => asked.too_large(&error.message),
+            Some(Incomplete { error, .. }) => asked.incomplete(Some(&error.message)),
+            None => asked,
+        }
+    }
 }
 
 impl<S: Source> Server<S> {
@@ -120,33 +137,27 @@ impl<S: Source> Server<S> {
 
     /// The reply to a request, within the client's timeout.
     async fn request(&self, request: Request) -> String {
-        let Request { id, method, line, since, broken } = request;
         let current = tokio::select! {
             biased;
             current = self.source.current() => current,
             // The configuration is not known yet, so the request is blocked.
             () = self.ending() => Err(Unavailable { reason: "hookbox ends before its hooks are loaded".into(), closed: true }),
         };
-        let shown = method.as_deref().unwrap_or("a request without a method");
-        if let Some(method) = &method {
+        let shown = request.method.as_deref().unwrap_or("a request without a method");
+        if let Some(method) = &request.method {
             // decisions.md#picoclaw: "An unknown method is an interceptor", where a hook names it.
             let named =
                 |host: &HookSet| host.config().hooks.iter().any(|hook| hook.events.iter().any(|event| event == method));
             if kind(method).is_none() && !current.as_ref().is_ok_and(|host| named(host)) {
-                return RpcError::method(method).reply(&id).to_string();
+                return RpcError::method(method).reply(&request.id).to_string();
             }
         }
-        let budget = method.as_deref().map_or(self.budget.interceptor, |method| self.budget.of(method));
-        let asked = crate::Request::new(&line).received_at(since).timeout(Some(budget));
-        let asked = match &broken {
-            Some(Incomplete { error, too_large: true }) => asked.too_large(&error.message),
-            Some(Incomplete { error, .. }) => asked.incomplete(Some(&error.message)),
-            None => asked,
-        };
+        let asked = request.asked(self.budget);
         let response = match current {
             Ok(host) => {
+                let budget = request.budget(self.budget);
                 let response = self.decide(&host, asked, time_for_hooks(budget), shown).await;
-                (self.reporter)(Notice::Decided { response: &response, host: &host, event: &line });
+                (self.reporter)(Notice::Decided { response: &response, host: &host, event: &request.line });
                 response
             }
             Err(broken) => {
@@ -157,26 +168,7 @@ impl<S: Source> Server<S> {
         if let Some(failed) = &response.error {
             self.say(format!("{shown}: {}", failed.message));
         }
-        // Without a verdict, the method of a broken line tells more than the words for any method in stdout.
-        let is_nameless = broken.is_some() && response.blocks && response.verdict().is_none();
-        if !response.stdout.is_empty() && !is_nameless {
-            return response.stdout;
-        }
-        let Some(failed) = response.error else {
-            return RpcError::ours("there is no answer to this").reply(&id).to_string();
-        };
-        let error = match (broken, failed.kind) {
-            (Some(broken), _) => broken.error,
-            (None, ErrorKind::Event) => RpcError::params(&failed.message),
-            (None, _) => RpcError::ours(&failed.message),
-        };
-        if response.blocks {
-            let reason = response.undelivered.as_deref().unwrap_or(&failed.message);
-            block(&id, method.as_deref(), &line, reason).to_string()
-        } else {
-            // An error that does not block. The client ignores it.
-            refusal(&id, method.as_deref(), &error).to_string()
-        }
+        reply::of(response, &request)
     }
 
     /// Runs the hooks once there is a permit. They count as failed if there is no permit in time, or if the time of
