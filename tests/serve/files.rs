@@ -199,7 +199,7 @@ async fn a_link_out_of_a_tenants_folder_is_refused() {
         let said: Value = crate::daemon::read(response).await;
         let said = said.to_string();
         // A path out of the folder exceeds the ceiling of every tenant.
-        assert!(said.contains("is outside of") || said.contains("beside the configuration or below"), "{said}");
+        assert!(said.contains("is outside of") || said.contains("the folder of the configuration"), "{said}");
         assert!(!said.contains("the key of b"), "{said}");
     }
 }

@@ -166,7 +166,7 @@ impl Ceiling {
             .all(|part| matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir));
         if !inside {
             let pointer = format!("{pointer}/component");
-            check.exceeds(&pointer, "the component", &wasm.name, "what is beside the configuration or below");
+            check.exceeds(&pointer, "the component", &wasm.name, "files in the folder of the configuration");
         }
         self.check_limits(wasm, check);
         self.check_permissions(&mut wasm.permissions, &format!("{pointer}/permissions"), check);

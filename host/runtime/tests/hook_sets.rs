@@ -210,12 +210,12 @@ async fn errors_name_the_exceeded_ceiling() {
         (
             json!({ "permissions": { "read": { "/etc": "/etc" } } }),
             "/permissions/read/~1etc",
-            message("to read /etc", "none"),
+            message("permission to read /etc", "none"),
         ),
         (
             json!({ "component": "../other/one.wasm" }),
             "/component",
-            message("the component ../other/one.wasm", "what is beside the configuration or below"),
+            message("the component ../other/one.wasm", "files in the folder of the configuration"),
         ),
         (json!({ "type": "command", "command": "id" }), "/type", message("handlers of type command", "wasm")),
         (json!({ "type": "agent", "prompt": "p" }), "/type", message("handlers of type agent", "wasm")),
@@ -627,7 +627,10 @@ async fn granted_directories_are_limited() {
             loaded.unwrap();
         } else {
             let found = beyond(loaded);
-            assert!(found.iter().all(|line| line.contains("64 different ones")) && !found.is_empty(), "{found:?}");
+            assert!(
+                found.iter().all(|line| line.contains("64 different directories")) && !found.is_empty(),
+                "{found:?}"
+            );
         }
     }
 }

@@ -49,13 +49,14 @@ impl Ceiling {
                 check.directories.insert(folder.clone());
                 if check.directories.len() > DIRECTORIES {
                     let place = format!("{pointer}/{key}/{}", hookbox_protocol::json::token(guest));
-                    check.exceeds(&place, "", "one more directory", &format!("{DIRECTORIES} different ones"));
+                    let most = format!("{DIRECTORIES} different directories");
+                    check.exceeds(&place, "", "one more directory", &most);
                 }
                 if !ceiling.iter().flat_map(|ceiling| ceiling.values()).any(|ceiling| below(folder, ceiling)) {
                     let place = format!("{pointer}/{key}/{}", hookbox_protocol::json::token(guest));
                     let bounds: Vec<&str> =
                         ceiling.iter().flat_map(|ceiling| ceiling.values()).map(String::as_str).collect();
-                    check.exceeds(&place, &format!("to {key}"), folder, &bounds.join(", "));
+                    check.exceeds(&place, &format!("permission to {key}"), folder, &bounds.join(", "));
                 }
             }
         }
