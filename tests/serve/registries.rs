@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Command};
 use hookbox_testing::{examples, registry::Registry};
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, Files, bash, closed, denies, hash, hooks};
+use crate::daemon::{Daemon, Files, PATIENCE, bash, closed, denies, hash, hooks};
 
 /// Runs `hookbox` as the tenant's own people do, in a folder and with a home.
 fn hookbox(folder: &Path, home: &Path, args: &[&str]) {
@@ -68,6 +68,38 @@ async fn locked_components_are_fetched_once_per_tenant() {
     daemon.files.write("tenants/beta.json", &tenant_in_folder("beta"));
     daemon.until("refused", async || daemon.log().contains("does not respond")).await;
     assert!(denies(&daemon.verdict("beta", bash("ls")).await));
+}
+
+#[tokio::test]
+async fn a_slow_registry_leaves_permits_to_the_tenants_of_others() {
+    let (registry, slow) = (Registry::start(), tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap());
+    let (files, slow_host) = (files(&registry), slow.local_addr().unwrap().to_string());
+    let mut settings = allowed(&registry);
+    settings["registries"]["hosts"][&slow_host] = json!({ "private": true });
+    files.settings(settings);
+    fs::rename(files.path("tenants/acme.json"), files.path("acme.json")).unwrap();
+    let declared = |text: &str| format!("sha256:{}", hookbox::sha256(text));
+    let reference = registry.reference("acme/guard:1");
+    let slow_reference = reference.replace(&registry.host, &slow_host);
+    // As many tenants as there are permits to fetch.
+    for tenant in ["a", "b", "c", "d"] {
+        fs::create_dir(files.path("tenants").join(tenant)).unwrap();
+        for file in ["hooks.json", "hookbox.lock"] {
+            let text = fs::read_to_string(files.path("tenants/acme").join(file)).unwrap();
+            let text = text.replace(&declared(&reference), &declared(&slow_reference));
+            let text = text.replace(&registry.host, &slow_host);
+            fs::write(files.path("tenants").join(tenant).join(file), text).unwrap();
+        }
+        files.write(&format!("tenants/{tenant}.json"), &tenant_in_folder(tenant));
+    }
+    let daemon = files.start();
+    // Two of them connect, and never get an answer.
+    let accept = async || tokio::time::timeout(PATIENCE, slow.accept()).await.unwrap().unwrap();
+    let _waiting = [accept().await, accept().await];
+    fs::rename(daemon.files.path("acme.json"), daemon.files.path("tenants/acme.json")).unwrap();
+    daemon.until("acme is loaded", async || daemon.log().contains("is loaded")).await;
+    assert!(denied(&daemon, "acme").await);
+    assert!(!daemon.log().contains("does not respond"), "{}", daemon.log());
 }
 
 #[tokio::test]

@@ -24,9 +24,8 @@ use hookbox_registry::{
     Bounds, Credentials, Hosts, NoCredentials, PolicyError, Registry, RegistryError, Trust, WrittenCredentials,
 };
 use thiserror::Error;
-use tokio::sync::Semaphore;
 
-use crate::{blocking::blocking, files::FilePath, settings::Registries};
+use crate::{blocking::blocking, files::FilePath, gate, gate::Gate, settings::Registries};
 
 /// References of one hooks file at most.
 const MOST: usize = 64;
@@ -44,7 +43,10 @@ pub struct Fetcher {
     bounds: Bounds,
     folder: PathBuf,
     tenant_bytes: u64,
-    permits: Semaphore,
+    /// The permits to fetch, which hosts share: a slow host leaves some to the others.
+    permits: Gate,
+    /// The limits of one host.
+    per_host: gate::Bounds,
 }
 
 /// Why the components of a tenant's hooks cannot be had.
@@ -91,13 +93,15 @@ impl Fetcher {
         let place = settings.folder.clone().or_else(|| Some(folders::cache()?.join("tenants")));
         let hosts = settings.hosts.iter().fold(Hosts::public(), |hosts, (host, terms)| hosts.with(host, *terms));
         let mib = |mib: u32| u64::from(mib) << 20;
+        let concurrency = settings.concurrency.max(1) as usize;
         Ok(Self {
             hosts: hosts.only(settings.hosts.keys().cloned()),
             trust: settings.trust(Path::new("")).map_err(|error| error.to_string())?,
             bounds: Bounds { component: mib(settings.component_mib), time: TIME, ..Bounds::default() },
             folder: place.ok_or("no folder for components: HOME is not set")?,
             tenant_bytes: mib(settings.tenant_mib),
-            permits: Semaphore::new(settings.concurrency.max(1) as usize),
+            permits: Gate::new(concurrency),
+            per_host: gate::Bounds { concurrency, queue: usize::MAX },
         })
     }
 
@@ -197,7 +201,8 @@ impl Fetcher {
         reference: &Reference,
         locked: &Locked,
     ) -> Result<Option<String>, FetchError> {
-        let _permit = self.permits.acquire().await.map_err(|_| FetchError::Ends)?;
+        let permit = self.permits.enter(reference.host(), self.per_host).await;
+        let _permit = permit.map_err(|_| FetchError::Ends)?;
         let pinned = reference.at(&locked.manifest);
         let seen = registry.inspect(&pinned).await?;
         if seen.component.digest != locked.digest {
