@@ -11,6 +11,7 @@ use std::{
     io::{self, Read, Write},
     os::unix::fs::MetadataExt,
     path::{Component, Path, PathBuf},
+    time::{Duration, UNIX_EPOCH},
 };
 
 use anyhow::Context;
@@ -18,15 +19,23 @@ use hookbox::private::{open_regular, sync};
 use rustix::{
     fd::OwnedFd,
     fs::{
-        AtFlags, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, mkdirat, open, openat, renameat, statat, unlinkat,
+        AtFlags, Dir, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, mkdirat, open, openat, renameat, statat,
+        unlinkat,
     },
     io::Errno,
+    process::geteuid,
 };
 
 /// The maximum size. Settings are small, so a larger file is a mistake.
 const MAX_BYTES: u64 = 16 << 20;
 /// The maximum number of consecutive symlinks, as in Linux.
 const MAX_LINKS: usize = 40;
+/// The beginning of the names of temporary files. 16 hexadecimal digits follow.
+const DRAFT: &str = ".hookbox-";
+/// The age of a temporary file whose writer has certainly ended. Writing takes less than a second.
+const STALE: Duration = Duration::from_mins(10);
+/// The maximum number of names that are read in search of temporary files.
+const MAX_NAMES: usize = 10_000;
 /// The mode bits that a new version of a file keeps.
 const PERMISSIONS: u32 = 0o777;
 
@@ -157,7 +166,8 @@ fn put(file: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {
     }
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let draft = format!(".hookbox-{:016x}", u64::from_ne_bytes(random));
+    let draft = format!("{DRAFT}{:016x}", u64::from_ne_bytes(random));
+    tidy(&folder);
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = if like.is_some() { Mode::RUSR | Mode::WUSR } else { Mode::from_raw_mode(0o666) };
     let mut open = File::from(openat(&folder, &draft, flags, mode)?);
@@ -175,6 +185,27 @@ fn put(file: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {
         let _ = unlinkat(&folder, &draft, AtFlags::empty());
     }
     written
+}
+
+/// Removes temporary files whose writers were killed.
+fn tidy(folder: &OwnedFd) {
+    let Ok(names) = Dir::read_from(folder) else { return };
+    for entry in names.take(MAX_NAMES).flatten() {
+        let name = entry.file_name();
+        let is_draft = name.to_str().ok().and_then(|name| name.strip_prefix(DRAFT)).is_some_and(|random| {
+            random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+        });
+        if !is_draft {
+            continue;
+        }
+        let Ok(stat) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        let written = u64::try_from(stat.st_mtime).ok().map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
+        let is_stale = written.and_then(|written| written.elapsed().ok()).is_some_and(|age| age > STALE);
+        let is_own = stat.st_uid == geteuid().as_raw();
+        if is_stale && is_own && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+            let _ = unlinkat(folder, name, AtFlags::empty());
+        }
+    }
 }
 
 /// Opens the folder of a file at a path without symlinks, one folder after another, following none.
@@ -199,4 +230,40 @@ fn open_folder_of(file: &Path, create: bool) -> io::Result<(OwnedFd, &OsStr)> {
 
 fn no_name() -> io::Error {
     io::Error::other("it is not a file name")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::{fs::File, os::unix::fs::symlink, time::SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn a_write_removes_the_temporary_files_of_killed_writers_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let put = |name: &str, age: Duration| {
+            let file = File::create(path(name)).unwrap();
+            file.set_modified(SystemTime::now().checked_sub(age).unwrap()).unwrap();
+        };
+        let (old, new) = (STALE * 2, Duration::ZERO);
+        put(".hookbox-0123456789abcdef", old);
+        let stays = [
+            (".hookbox-0123456789abcde0", new),
+            (".hookbox-0123456789abcdefa", old),
+            (".hookbox-0123456789ABCDEF", old),
+            (".hookbox-notes", old),
+            ("settings.json.bak", old),
+        ];
+        stays.iter().for_each(|(name, age)| put(name, *age));
+        symlink(path("settings.json.bak"), path(".hookbox-00000000000000ff")).unwrap();
+        write(&path("settings.json"), b"{}").unwrap();
+        let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        let mut expected: Vec<std::ffi::OsString> = stays.iter().map(|(name, _)| (*name).into()).collect();
+        expected.extend([".hookbox-00000000000000ff".into(), "settings.json".into()]);
+        expected.sort();
+        assert_eq!(left, expected);
+    }
 }
