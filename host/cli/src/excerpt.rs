@@ -98,13 +98,13 @@ fn shown(text: impl Iterator<Item = char>) -> String {
 /// The character at which a text stops being JSON.
 fn syntax_error(text: &str) -> Option<Range<usize>> {
     let Err(DecodeError::Syntax(message)) = json::parse(text.as_bytes()) else { return None };
-    // The message ends with "at line L column C", where C characters of the line come before the mistake.
+    // The message ends with "at line L column C", where C counts bytes from 1.
     let (what, place) = message.rsplit_once(" at line ")?;
     let (line, column) = place.split_once(" column ")?;
     let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
     let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
     let of_line = text.get(start..)?.split('\n').next()?;
-    let mut from = column.min(of_line.len());
+    let mut from = column.checked_sub(1)?.min(of_line.len());
     while !of_line.is_char_boundary(from) {
         from -= 1;
     }

@@ -53,7 +53,7 @@ impl Fault {
         let (what, at, _) = &*self.0;
         let before = text.get(..(*at).min(text.len())).unwrap_or_default();
         let line = before.split(|byte| *byte == b'\n');
-        let column = line.clone().next_back().map_or(0, <[u8]>::len);
+        let column = line.clone().next_back().map_or(0, <[u8]>::len) + 1;
         format!("{what} at line {} column {column}", line.count())
     }
 }

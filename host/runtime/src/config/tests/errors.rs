@@ -14,9 +14,9 @@ fn a_typo_is_shown_with_its_place_and_the_nearest_key() {
 #[test]
 fn text_that_is_not_json_is_shown_with_line_and_column() {
     for (text, line, message) in [
-        ("{\n \"hooks\": {},\n}", 3, "not valid JSON: expected a key in quotes at line 3 column 0"),
-        ("{\"hooks\":{},\n\"hooks\":{}}", 2, "not valid JSON: key `hooks` appears twice at line 2 column 7"),
-        ("", 1, "not valid JSON: the text ends too early at line 1 column 0"),
+        ("{\n \"hooks\": {},\n}", 3, "not valid JSON: expected a key in quotes at line 3 column 1"),
+        ("{\"hooks\":{},\n\"hooks\":{}}", 2, "not valid JSON: key `hooks` appears twice at line 2 column 8"),
+        ("", 1, "not valid JSON: the text ends too early at line 1 column 1"),
     ] {
         let errors = parse_as("claude", text).unwrap_err().diagnostics;
         assert_eq!((errors[0].line, errors[0].message.as_str()), (Some(line), message));
