@@ -46,6 +46,17 @@ class Subscribing(Fresh):
                 decorator(handler)
                 self.assertEqual(len(SUBSCRIPTIONS), 1)
 
+    def test_a_mistyped_name_has_the_nearest_one_in_its_error(self) -> None:
+        for name, near in [("on_pretool_use", "on_pre_tool_use"), ("Toolcall", "ToolCall"), ("stat", "state")]:
+            with self.assertRaisesRegex(ImportError, f"hookbox has no `{name}`; did you mean `{near}`"):
+                exec(f"from hookbox import {name}")
+        self.assertFalse(hasattr(hookbox, "gadget"))
+        call = ToolCall("Bash", {})
+        with self.assertRaisesRegex(AttributeError, "ToolCall has no `inputs`; did you mean `input`"):
+            call.inputs
+        with self.assertRaisesRegex(AttributeError, "ToolCall has no `command`$"):
+            call.command
+
     def test_what_cannot_be_called_is_refused_at_once(self) -> None:
         async def later(call):
             return None

@@ -71,7 +71,12 @@ impl Test {
             print::json_only();
         }
         let config = self.config.clone().unwrap_or_else(|| self.folder.join("hooks.json"));
-        let shipped_text = change::read(&config)?.with_context(|| format!("{} does not exist", config.display()))?;
+        let Some(shipped_text) = change::read(&config)? else {
+            return Err(Exit::Usage.advised(
+                format!("{} does not exist", config.display()),
+                &["run this in a hook's folder, give the folder or `--config FILE`, or start with `hookbox new`"],
+            ));
+        };
         let shipped: Map<String, Value> =
             serde_json::from_str(&shipped_text).with_context(|| config.display().to_string())?;
         let files = self.files()?.iter().map(|path| File::read(path)).collect::<anyhow::Result<Vec<_>>>()?;

@@ -15,6 +15,7 @@ An uncaught exception is a failure of the hook with its message. It is never an 
 """
 
 from . import events
+from ._input import nearest
 from .events import *  # noqa: F403
 from .faults import BadInput
 from .outputs import (
@@ -57,3 +58,14 @@ __all__ = [
 ]
 # Type checkers accept this form.
 __all__ += events.__all__
+
+
+_MODULES = ("config", "event", "events", "faults", "http", "llm", "log", "outputs", "state", "testing")
+
+
+def __getattr__(name: str) -> object:
+    near = None if name.startswith("_") or name in _MODULES else nearest(name, [*__all__, *_MODULES])
+    if near:
+        # An AttributeError would lose its message in `from hookbox import ...`.
+        raise ImportError(f"hookbox has no `{name}`; did you mean `{near}`?")
+    raise AttributeError(f"hookbox has no `{name}`")
