@@ -119,7 +119,11 @@ fn failures() {
          it does not block, stdout is empty, and the exit code is 65 (the event) or 78 (the configuration), 0 under\n\
          copilot and gemini, 1 under blade@observed.\n\n\
          *Limits of a gate*: where neither a behaviour nor `failClosed` is written, a component that may only hold back has\n\
-         denied when one of its limits was used up: {}. So has a command with the cause `too-deep`.\n\n",
+         denied when one of its limits was used up: {}. So has a command with the cause `too-deep`.\n\n\
+         A process that cannot start gives no response. With less address space (`ulimit -v`) or data (`ulimit -d`) than\n\
+         the program itself needs (about 90 MB and 4 MB), the kernel or the loader ends it before its first instruction,\n\
+         with the signal SIGSEGV or SIGABRT or exit code 127. Clients go on then. The entries that `hookbox install` writes\n\
+         for a configuration that fails closed end in exit code 2 in this case too, where the client runs them in a shell.\n\n",
         causes.join(", "),
         limits.join(", ")
     );
