@@ -586,3 +586,22 @@ fn an_approver_that_is_left_out_does_not_approve() {
         }
     }
 }
+
+#[test]
+fn a_gemini_command_that_is_killed_after_its_answer_is_a_failure_where_failures_block() {
+    let dir = tempfile::tempdir().unwrap();
+    let event = br#"{"hook_event_name":"BeforeTool","session_id":"s","tool_name":"run_shell_command","tool_input":{}}"#;
+    for (closed, answer, stdout) in [
+        (false, "{}", "{}\n"),
+        (true, "{}", r#"{"decision":"deny","reason":"hook echo failed"#),
+        (true, r#"{"decision":"deny","reason":"no"}"#, "{\"decision\":\"deny\",\"reason\":\"no\"}\n"),
+    ] {
+        let hook = json!({ "type": "command", "command": format!("echo '{answer}'; kill -9 $$") });
+        write(
+            dir.path(),
+            &json!({ "dialect": "gemini", "failClosed": closed, "hooks": { "BeforeTool": [{ "hooks": [hook] }] } }),
+        );
+        let told = run(dir.path(), &[], event);
+        assert!(told.stdout.starts_with(stdout), "{closed} {answer}: {}", told.stdout);
+    }
+}

@@ -201,7 +201,13 @@ pub(crate) fn same_key(one: &str, other: &str) -> bool {
 }
 
 /// Keys that carry a decision in some dialect.
-pub const DECIDING: [&str; 5] = ["action", "approved", "behavior", "decision", "permissionDecision"];
+pub(crate) const DECIDING: [&str; 5] = ["action", "approved", "behavior", "decision", "permissionDecision"];
+
+/// Returns true if a key carries a decision in some dialect, in any spelling: `PermissionDecision`, `permission_decision`.
+pub fn is_deciding(key: &str) -> bool {
+    let plain = key.replace(['_', '-'], "");
+    DECIDING.into_iter().any(|known| same_key(&plain, known))
+}
 
 /// Returns true if an unused field may be passed on.
 pub(crate) fn is_unknown(key: &str, known: &[&str]) -> bool {

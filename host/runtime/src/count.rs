@@ -6,7 +6,7 @@ use hookbox_protocol::{
     dialect::{EventSpec, is_same_client},
     failure::failed_output,
     json::Object,
-    output::{DECIDING, RewriteBounds},
+    output::{RewriteBounds, is_deciding},
 };
 use hookbox_sandbox::Run;
 use serde_json::Value;
@@ -126,14 +126,18 @@ fn misfit(event: &Event, output: &HookOutput, notes: &[Note]) -> Option<String> 
         return None;
     }
     let translated = notes.iter().find(|note| note.misfit).map(|note| note.text.clone());
-    let deciding = |of: &Object| DECIDING.into_iter().find(|key| of.contains_key(*key));
+    let deciding = |of: &Object| of.keys().find(|key| is_deciding(key)).cloned();
     let inside = || {
-        // On an event beyond the specification these keys are the form in which the hook decided.
-        let specific = output.extra.get("hookSpecificOutput").filter(|_| event.kind() != EventKind::OtherEvent);
-        specific.and_then(Value::as_object).and_then(deciding).map(|key| format!("hookSpecificOutput/{key}"))
+        let places = output.extra.iter().filter(|(key, _)| {
+            // On an event beyond the specification these keys are the form in which the hook decided.
+            let is_form = event.kind() == EventKind::OtherEvent && *key == "hookSpecificOutput";
+            key.replace('_', "").eq_ignore_ascii_case("hookSpecificOutput") && !is_form
+        });
+        let mut found = places.filter_map(|(key, value)| Some(format!("{key}/{}", deciding(value.as_object()?)?)));
+        found.next()
     };
     translated.or_else(|| {
-        let key = deciding(&output.extra).map(str::to_owned).or_else(inside)?;
+        let key = deciding(&output.extra).or_else(inside)?;
         Some(format!("/{key} has no effect in this dialect"))
     })
 }

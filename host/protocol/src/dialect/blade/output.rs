@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{DOCUMENTED, observed::unwrap_result};
+use super::{DOCUMENTED, OBSERVED, observed::unwrap_result};
 use crate::{
     Dialect,
     dialect::common::{
@@ -113,7 +113,8 @@ fn take_decisions(
     output: &mut HookOutput,
 ) -> Result<(), DecodeError> {
     let kind = event.kind();
-    let blockable = !observed && DOCUMENTED.spec_of(event).blockable;
+    let profile = if observed { &OBSERVED } else { &DOCUMENTED };
+    let blockable = profile.spec_of(event).blockable;
     let inside = fields.specific.as_mut().map(|specific| (specific, true));
     let mut unclaimed = None;
     for (place, inside) in inside.into_iter().chain([(&mut fields.top, false)]) {
@@ -126,7 +127,9 @@ fn take_decisions(
         // under `claude`, `codebuddy`, `opencode`, and on every event that can be blocked under `blade`".
         if blockable {
             take_top_denial(place, output)?;
-            take_permission_denial(place, output)?;
+            if !observed {
+                take_permission_denial(place, output)?;
+            }
         }
         // decisions.md#blade-config: "Top-level `decision:"block"` counts as deny where the event can be blocked, and
         // so does one inside `hookSpecificOutput`." On other events, `degrade` keeps only the reason.
@@ -188,14 +191,16 @@ const DENY: (&str, Decision) = ("deny", Decision::Deny);
 const BLOCK: &[(&str, Decision)] = &[("block", Decision::Deny)];
 
 /// blade-observed.md#what-the-programs-make-of-a-commands-output: "`{"decision": {"behavior": "block"},
-/// "systemMessage": R}` blocks".
+/// "systemMessage": R}` blocks". decisions.md#blade-observed: "`behavior: "deny"` and its `message` are understood there
+/// too."
 fn take_behavior(
     place: &mut FieldReader,
     output: &mut HookOutput,
 ) -> Result<(Option<Decision>, Option<String>), DecodeError> {
     let fields = place.take_object("decision")?.unwrap_or_default();
-    let decision = FieldReader::new(place.pointer("decision"), &fields).take_word("behavior", BLOCK)?;
-    let reason = match place.take("reason")? {
+    let mut fields = FieldReader::new(place.pointer("decision"), &fields);
+    let decision = fields.take_word("behavior", &[("block", Decision::Deny), DENY])?;
+    let reason = match fields.take("message")?.or(place.take("reason")?) {
         None if decision.is_some() => output.system_message.take(),
         reason => reason,
     };

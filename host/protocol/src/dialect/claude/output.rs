@@ -26,7 +26,7 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
     decide(&mut output, decision, reason);
     take_top_denial(&mut top, &mut output)?;
     if let Some(specific) = &mut specific {
-        take_specific_fields(observed, event.kind(), specific, &mut output)?;
+        take_specific_fields(observed, event.kind(), specific, &mut output, &mut notes)?;
         take_permission_denial(specific, &mut output)?;
         report_misplaced(specific, known_keys::CLAUDE, &mut notes);
     }
@@ -44,6 +44,7 @@ fn take_specific_fields(
     kind: EventKind,
     specific: &mut FieldReader,
     output: &mut HookOutput,
+    notes: &mut Vec<Note>,
 ) -> Result<(), DecodeError> {
     output.context = specific.take("additionalContext")?;
     // This form is accepted on every event, in the same way as the block at the top: a hook for several events may know
@@ -58,7 +59,7 @@ fn take_specific_fields(
         EventKind::PreToolUse => output.updated = specific.take_object("updatedInput")?.map(Into::into),
         EventKind::PermissionRequest => {
             output.updated = specific.take_object("updatedInput")?.map(Into::into);
-            take_permission(specific, output)?;
+            take_permission(specific, output, notes)?;
         }
         EventKind::PostToolUse => {
             // The older name of this field, for the tools of MCP servers.

@@ -23,7 +23,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     let mut specific = take_specific(&mut top, event, &mut notes)?;
     take_top_denial(&mut top, &mut output)?;
     if let Some(specific) = &mut specific {
-        take_specific_fields(event.kind(), specific, &mut output)?;
+        take_specific_fields(event.kind(), specific, &mut output, &mut notes)?;
         take_permission_denial(specific, &mut output)?;
         report_misplaced(specific, known_keys::CODEBUDDY, &mut notes);
     }
@@ -63,6 +63,7 @@ fn take_specific_fields(
     kind: EventKind,
     specific: &mut FieldReader,
     output: &mut HookOutput,
+    notes: &mut Vec<Note>,
 ) -> Result<(), DecodeError> {
     output.context = specific.take("additionalContext")?;
     // decisions.md#codebuddy: "`permissionDecision: deny` is understood everywhere", because ignoring a denial would be
@@ -76,7 +77,7 @@ fn take_specific_fields(
     }
     if kind == EventKind::OtherEvent {
         // The current client's form on permission requests, which are outside of the specification's six events.
-        take_permission(specific, output)?;
+        take_permission(specific, output, notes)?;
     }
     Ok(())
 }

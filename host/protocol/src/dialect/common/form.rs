@@ -63,10 +63,18 @@ pub(crate) fn put_decision(output: &HookOutput, specific: &mut Object) {
 /// Takes the decision of a permission request. decisions.md#claude: "`PermissionRequest` has its own output:
 /// `hookSpecificOutput.decision` = `{behavior:"allow",updatedInput?,updatedPermissions?}` or
 /// `{behavior:"deny",message,interrupt?}`."
-pub(crate) fn take_permission(specific: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
+pub(crate) fn take_permission(
+    specific: &mut FieldReader,
+    output: &mut HookOutput,
+    notes: &mut Vec<Note>,
+) -> Result<(), DecodeError> {
     let Some(fields) = specific.take_object(PERMISSION)? else { return Ok(()) };
     let mut fields = FieldReader::new("/hookSpecificOutput/decision", &fields);
     let decision = fields.take_word("behavior", &[("allow", Decision::Allow), ("deny", Decision::Deny)])?;
+    if decision.is_none() {
+        let text = "/hookSpecificOutput/decision has no effect without `behavior`";
+        notes.push(Note::dropped(text).of_misfit());
+    }
     decide(output, decision, fields.take("message")?);
     output.interrupt = fields.take("interrupt")?.unwrap_or_default();
     output.updated = fields.take_object("updatedInput")?.map(Into::into).or(output.updated.take());

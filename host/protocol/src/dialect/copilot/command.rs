@@ -6,6 +6,7 @@ use super::is_gate;
 use crate::{
     command::{CommandOutput, HandlerResult, exited, text},
     event::{Event, EventKind},
+    failure::{Cause, Failure},
     json::parse,
     output::{Decision, HookOutput},
     protocol::Dialect,
@@ -15,11 +16,18 @@ pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &CommandOutput<'
     let gate = is_gate(event.kind());
     match ended.code {
         Some(0) => dialect.read_stdout(event, &without_progress(ended.stdout)),
+        // decisions.md#exit-codes: "Exit 2: blocking error on a blockable event, reason = stderr verbatim".
+        Some(2) if gate => {
+            let why = stderr_text(ended).unwrap_or_else(|| exited(Some(2), ended).message);
+            Ok((HookOutput::decided(Decision::Deny, why), Vec::new()))
+        }
         // "Before a tool runs every exit code but 0 denies, whatever stdout says, and so does a command that is missing or
-        // was ended by a signal."
+        // was ended by a signal." This is the default of a failed hook, which `onFailure` overrides.
         code if gate => {
-            let why = stderr_text(ended).unwrap_or_else(|| exited(code, ended).message);
-            Ok((HookOutput { decision: Some(Decision::Deny), reason: Some(why), ..HookOutput::default() }, Vec::new()))
+            let failed = exited(code, ended);
+            let why = stderr_text(ended).filter(|_| failed.cause == Cause::Exit);
+            let message = why.map_or_else(|| failed.message.clone(), |why| format!("{}: {why}", failed.message));
+            Err(Failure::new(failed.cause, message))
         }
         // "On `postToolUseFailure` exit code 2 gives stderr to the model."
         Some(2) if event.kind() == EventKind::PostToolUseFailure => {

@@ -7,7 +7,7 @@ use crate::{
     event::Event,
     failure::{Cause, Failure},
     json::{Object, parse},
-    output::{Decision, HookOutput},
+    output::{Decision, HookOutput, Note},
     protocol::Dialect,
 };
 
@@ -16,7 +16,14 @@ pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &CommandOutput) 
     let [stdout, stderr] = [ended.stdout, ended.stderr].map(|bytes| text(bytes).trim().to_owned());
     let text = if stdout.is_empty() { stderr } else { stdout };
     match answer(text.trim_start_matches('\u{feff}')) {
-        Some(Ok(object)) => dialect.decode_output(event, &object).map_err(|error| bad_output(&error)),
+        Some(Ok(object)) => {
+            let (output, mut notes) = dialect.decode_output(event, &object).map_err(|error| bad_output(&error))?;
+            if ended.code.is_none() {
+                // "When an object was found, the exit code no longer matters", unless failures block.
+                notes.push(Note::warning("the command was killed by a signal after its answer").of_misfit());
+            }
+            Ok((output, notes))
+        }
         Some(Err(found)) => {
             Err(Failure::new(Cause::BadOutput, format!("output: {found} is not an answer, and Gemini CLI ignores it")))
         }
