@@ -256,7 +256,9 @@ mod tests {
             (".hookbox-notes", old),
             ("settings.json.bak", old),
         ];
-        stays.iter().for_each(|(name, age)| put(name, *age));
+        for (name, age) in stays {
+            put(name, age);
+        }
         symlink(path("settings.json.bak"), path(".hookbox-00000000000000ff")).unwrap();
         write(&path("settings.json"), b"{}").unwrap();
         let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
