@@ -144,6 +144,25 @@ fn under_every_dialect(folder: &TempDir, language: &str) {
     }
 }
 
+#[test]
+fn the_sample_event_names_the_shell_tool_as_the_client_does() {
+    let shells = [
+        ("claude", "Bash"),
+        ("gemini", "run_shell_command"),
+        ("picoclaw", "exec"),
+        ("copilot", "bash"),
+        ("opencode", "bash"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (dialect, shell) in shells {
+        done(hookbox(folder.path()).args(["new", dialect, "--lang", "go", "--dialect", dialect]));
+        for file in ["event.json", "tests/cases.yaml"] {
+            let text = fs::read_to_string(folder.path().join(dialect).join(file)).unwrap();
+            assert!(text.contains(shell), "{dialect} {file}\n{text}");
+        }
+    }
+}
+
 /// A project can start with every event that a dialect has, and its hook runs. For other events, the error lists those
 /// that exist.
 #[test]

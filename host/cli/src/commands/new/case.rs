@@ -109,7 +109,9 @@ fn event(project: &Project, dialect: &dyn Dialect, command: &str) -> Option<(Val
         cwd: Some("/home/dev/project".into()),
         ..EventContext::default()
     };
-    let call = project.event.call.then(|| ToolCall::new("Bash", json!({ "command": command })));
+    // A matcher or a check of the name that works with the sample must work with the client too.
+    let shell = dialect.also_called("Bash").first().copied().unwrap_or("Bash");
+    let call = project.event.call.then(|| ToolCall::new(shell, json!({ "command": command })));
     let kind = project.event.kind;
     let mut wire = Value::clone(&Event::new(dialect, context, call, sample(kind)).raw);
     let spec = dialect.spec(kind);
