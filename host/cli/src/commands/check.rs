@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use hookbox::config::{Diagnostic, Reader};
+use hookbox::config::{Config, Diagnostic, Handler, Reader};
 use serde_json::{Value, json};
 
 use super::{
@@ -111,6 +111,10 @@ impl Check {
                 if !vouched {
                     let digest = trusted.digest.clone();
                     trust::hold_back(&mut trusted, &digest, false);
+                    let lines = if inputs.is_empty() { Vec::new() } else { not_called(&config, &trusted) };
+                    for line in lines {
+                        findings.warn(&line);
+                    }
                     for line in trust::leave_out_programs(&mut config) {
                         findings.warn(&line);
                     }
@@ -139,4 +143,18 @@ impl Check {
         }
         Ok(findings.end(&path))
     }
+}
+
+/// Returns a line for each component that is not called with the events because its configuration is not trusted.
+fn not_called(config: &Config, trusted: &Config) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (hook, kept) in config.hooks.iter().zip(&trusted.hooks) {
+        if let (Handler::Wasm(_), Handler::Withheld { why, help }) = (&hook.handler, &kept.handler) {
+            let line = format!("`{}` is not called with the events: {why}; {help}", hook.name);
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines
 }
