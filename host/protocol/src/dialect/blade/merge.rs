@@ -114,6 +114,16 @@ mod tests {
     }
 
     #[test]
+    fn the_callbacks_rewrite_needs_its_allow() {
+        let wire = br#"{"hook_event_name":"canUseTool","tool_name":"Bash","tool_input":{}}"#;
+        let event = DOCUMENTED.decode_event(wire, None).unwrap();
+        for (decision, is_kept) in [(Decision::Allow, true), (Decision::Ask, false), (Decision::Deny, false)] {
+            let output = HookOutput { updated: Some(json!({ "command": "ls" })), ..HookOutput::decided(decision, "r") };
+            assert_eq!(DOCUMENTED.merge(&event, &[output]).output.updated.is_some(), is_kept);
+        }
+    }
+
+    #[test]
     fn the_callbacks_rewrite_never_becomes_a_plain_approval() {
         let wire = br#"{"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{}}"#;
         let event = DOCUMENTED.decode_event(wire, None).unwrap();
