@@ -4,6 +4,7 @@
 //! fields that have no type, so that encoding gives back what was decoded.
 
 mod codec;
+pub(crate) mod field_type;
 pub(crate) mod fields;
 mod input;
 pub(crate) mod kind;

@@ -3,10 +3,12 @@
 //! An event on the wire is one line with a JSON-RPC 2.0 request or notification. A verdict is the line of its response.
 //! A handler that speaks this dialect prints only the `result` object.
 
+mod decode;
+mod encode;
 mod events;
-mod line;
 mod merge;
 mod output;
+mod part;
 mod protected;
 mod reply;
 mod request;
@@ -91,7 +93,7 @@ impl Dialect for Picoclaw {
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-        line::decode(self, wire, name)
+        decode::decode(self, wire, name)
     }
 
     fn places(&self) -> &'static Places {
@@ -99,7 +101,7 @@ impl Dialect for Picoclaw {
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        line::encode(self, event)
+        encode::encode(self, event)
     }
 
     fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {

@@ -1,6 +1,6 @@
 //! The fields of an event that no type holds.
 
-use super::fields::{FieldType, left_untyped};
+use super::field_type::{FieldType, left_untyped};
 use crate::{
     json::{DecodeError, Fields, Json, token},
     output::Note,

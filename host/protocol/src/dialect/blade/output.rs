@@ -9,7 +9,7 @@ use crate::{
         FieldReader, MARK, decide, keep_extra, known_keys, mark_form, report_misplaced, shows_form, take_common,
         take_permission_denial, take_specific, take_top_denial,
     },
-    event::{Event, EventKind, fields::FieldType},
+    event::{Event, EventKind, field_type::FieldType},
     json::{DecodeError, Object},
     output::{Decision, HookOutput, Note, join},
 };

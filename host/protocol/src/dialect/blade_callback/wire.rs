@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{BladeCallback, events};
 use crate::{
     dialect::common::{Alias, add_aliases, decode_fields_of_flat, drop_aliases, encode_flat_object, take_aliases},
-    event::{Event, EventKind, Fields, Input, fields::left_untyped, wire::parse_wire},
+    event::{Event, EventKind, Fields, Input, field_type::left_untyped, wire::parse_wire},
     json::{DecodeError, Members, Object},
     output::Note,
     protocol::EventSpec,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    event::fields::FieldType,
+    event::field_type::FieldType,
     json::{DecodeError, Object, token},
     output::{DECIDING, Note, is_unknown},
 };

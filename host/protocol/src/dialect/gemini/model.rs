@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    event::{Event, Input, Json, fields::left_untyped},
+    event::{Event, Input, Json, field_type::left_untyped},
     json::{Members, Object},
 };
 
