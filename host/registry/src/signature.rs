@@ -5,6 +5,7 @@
 mod attached;
 mod bundle;
 mod envelope;
+mod error;
 mod head;
 mod key;
 mod keyless;
@@ -12,7 +13,7 @@ mod policy;
 mod provenance;
 mod signer;
 
-pub use bundle::SignatureError;
+pub use error::SignatureError;
 pub use head::{sign_head, verify_head};
 pub use key::{KeyError, PublicKey, SigningKey};
 pub use policy::{Mode, Policy, PolicyError, Publisher, Publishers, Trust};

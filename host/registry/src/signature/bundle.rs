@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use thiserror::Error;
 
 use super::{
     envelope::Envelope,
+    error::SignatureError,
     key::{KeyError, PublicKey, SigningKey},
 };
 
@@ -21,27 +21,6 @@ const OLD_STATEMENT: &str = "https://in-toto.io/Statement/v0.1";
 pub(crate) const SIGN: &str = "https://sigstore.dev/cosign/sign/v1";
 /// The predicate of a build's provenance.
 pub(super) const PROVENANCE: &str = "https://slsa.dev/provenance/v1";
-
-/// The reason why a bundle proves nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum SignatureError {
-    /// The bundle is malformed.
-    #[error("its form is wrong: {0}")]
-    Form(String),
-    /// It signs another digest.
-    #[error("it signs {0}, not this artifact")]
-    Subject(String),
-    /// None of the keys signed it.
-    #[error("none of the publisher's keys made it")]
-    Key,
-    /// It is keyless, and its certificate, its entry in the log or its signature does not hold.
-    #[error("its keyless signature does not hold: {0}")]
-    Keyless(String),
-    /// Another identity made it.
-    #[error("it was made by `{0}`, whom the policy does not name")]
-    Identity(String),
-}
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

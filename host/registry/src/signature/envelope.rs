@@ -4,7 +4,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    bundle::SignatureError,
+    error::SignatureError,
     key::{KeyError, PublicKey, SigningKey},
 };
 

@@ -3,8 +3,8 @@
 use hookbox::chain::Head;
 
 use super::{
-    bundle::SignatureError,
     envelope::Envelope,
+    error::SignatureError,
     key::{KeyError, PublicKey, SigningKey},
 };
 

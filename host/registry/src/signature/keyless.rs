@@ -14,7 +14,7 @@ use sigstore_verify::{
     types::{Bundle, HashAlgorithm, Sha256Hash},
 };
 
-use super::bundle::SignatureError;
+use super::error::SignatureError;
 
 /// Log entries, and timestamps, of one bundle at most. Each costs a few signatures to verify; real bundles have one.
 const MAX_EVIDENCE: usize = 8;

@@ -8,12 +8,7 @@ use std::{
 use hookbox::private::open_regular;
 use serde::Deserialize;
 
-use super::{
-    bundle::{self, SignatureError},
-    key::PublicKey,
-    keyless::Root,
-    provenance::Provenance,
-};
+use super::{bundle, error::SignatureError, key::PublicKey, keyless::Root, provenance::Provenance};
 
 /// Bytes of a trusted root's file at most.
 const MAX_ROOT: u64 = 4 << 20;
