@@ -52,7 +52,7 @@ fn labels(text: &str) -> BTreeSet<&str> {
 fn expressions(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
-            let texts = ["expr", "query"].iter().filter_map(|key| fields.get(*key)?.as_str());
+            let texts = ["expr", "definition"].iter().filter_map(|key| fields.get(*key)?.as_str());
             found.extend(texts.map(str::to_owned));
             fields.values().for_each(|value| expressions(value, found));
         }

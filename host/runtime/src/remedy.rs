@@ -2,7 +2,7 @@
 //! neither.
 
 use hookbox_protocol::Failure;
-use hookbox_sandbox::{CONTRACT, Grant, LoadError, engine::ALL_IN_USE};
+use hookbox_sandbox::{ALL_IN_USE, CONTRACT, Grant, LoadError};
 
 /// Returns what to do about an error of loading a component, in one line.
 pub fn remedy(error: &LoadError) -> String {

@@ -25,10 +25,10 @@ use crate::{
     call::{Call, Failed, Reader},
     code::Code,
     digest::sha256,
-    engine::{ALL_IN_USE, Engine, Profile},
+    engine::{Engine, Profile},
     error::LoadError,
     permission::Permissions,
-    run::{CallContext, Run},
+    run::{ALL_IN_USE, CallContext, Run},
     store::{self, LimitReached, Sandbox, WasiGrants},
     traced,
 };

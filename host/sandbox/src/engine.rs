@@ -1,33 +1,29 @@
-//! The WebAssembly engine: the pool of instances, and the clock that interrupts running calls.
+//! The WebAssembly engine, with its pool of instances.
 
 use std::{
     fmt, io,
     num::NonZeroU32,
     path::PathBuf,
     sync::{
-        Arc, Condvar, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
-    time::Duration,
 };
 
 use tokio::time::{Instant, timeout_at};
 use wasmtime::{Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::{
+    clock::{Clock, Ticking},
     code::Codes,
     compiler::{self, Compiler},
     error::LoadError,
-    lane::{Lane, Seen, TICK},
+    lane::Lane,
     limits::{CORE_INSTANCES, MEMORIES, TABLES},
     loads::Loads,
     scheduler::{Fifo, Running, Scheduler},
     store::OpenFiles,
 };
-
-/// Ticks for which the clock continues after the last call. Waking a sleeping clock costs more than a small call.
-const LINGER: u32 = 50;
 
 /// Bytes of the host's own data per instance. The size grows with a component's imports, exports and functions.
 const INSTANCE_BYTES: usize = 4 << 20;
@@ -38,9 +34,6 @@ const INSTANCE_BYTES: usize = 4 << 20;
 const RESIDENT_BYTES: usize = 64 << 10;
 /// As [`RESIDENT_BYTES`], where the operating system reports which pages were written: only written pages count.
 const RESIDENT_WRITTEN_BYTES: usize = 512 << 10;
-
-/// The message of a call that fails with [`hookbox_protocol::Cause::Busy`] because no instance became free.
-pub const ALL_IN_USE: &str = "all instances were in use until the timeout";
 
 /// Options of an [`Engine`].
 #[derive(Debug, Clone)]
@@ -175,7 +168,8 @@ impl Engine {
     /// # Errors
     /// The thread cannot be started.
     pub(crate) fn start_clock(&self) -> io::Result<()> {
-        self.with_clock(|_| ())
+        let Inner { engine, lane, clock, .. } = &*self.inner;
+        clock.start(engine, lane)
     }
 
     /// Makes the clock tick while the guard lives.
@@ -183,22 +177,8 @@ impl Engine {
     /// # Errors
     /// As [`Engine::start_clock`].
     pub(crate) fn ticking(&self) -> io::Result<Ticking> {
-        self.with_clock(|state| state.calls += 1)?;
-        Ok(Ticking(Arc::clone(&self.inner.clock)))
-    }
-
-    /// Changes the clock's state and starts its thread if needed. The thread starts with the first call, because
-    /// starting it earlier would delay loading.
-    fn with_clock(&self, change: impl FnOnce(&mut ClockState)) -> io::Result<()> {
         let Inner { engine, lane, clock, .. } = &*self.inner;
-        clock.change(|state| {
-            if !state.started {
-                clock.start(engine.clone(), Arc::clone(lane))?;
-                state.started = true;
-            }
-            change(state);
-            Ok(())
-        })
+        clock.ticking(engine, lane)
     }
 }
 
@@ -210,7 +190,7 @@ impl fmt::Debug for Engine {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.clock.change(|state| state.closed = true);
+        self.clock.close();
     }
 }
 
@@ -239,76 +219,6 @@ fn pool(options: &EngineOptions) -> PoolingAllocationConfig {
         .table_keep_resident(resident)
         .max_memory_size(usize::try_from(options.max_memory_mib).unwrap_or(usize::MAX) << 20);
     pool
-}
-
-/// Advances the engine's epoch every [`TICK`] while calls run and for [`LINGER`] ticks longer, so that an idle host
-/// sleeps.
-#[derive(Default)]
-struct Clock {
-    state: Mutex<ClockState>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct ClockState {
-    started: bool,
-    calls: usize,
-    asleep: bool,
-    closed: bool,
-}
-
-impl Clock {
-    fn start(self: &Arc<Self>, engine: wasmtime::Engine, lane: Arc<Lane>) -> io::Result<()> {
-        let own = Arc::clone(self);
-        thread::Builder::new().name("hookbox-clock".into()).spawn(move || {
-            let (mut seen, mut idle) = (Seen::default(), 0);
-            while let Some(slept) = own.goes_on(&mut idle) {
-                lane.pass(slept);
-                thread::sleep(TICK);
-                // Grant turns before the epoch interrupts calls and they request a turn.
-                lane.tick(&mut seen);
-                engine.increment_epoch();
-            }
-        })?;
-        Ok(())
-    }
-
-    /// Sleeps once no call has run for [`LINGER`] ticks, and returns how long it slept. Returns `None` when the engine
-    /// is closed.
-    fn goes_on(&self, idle_ticks: &mut u32) -> Option<Duration> {
-        let mut slept = Duration::ZERO;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        *idle_ticks = if state.calls == 0 { idle_ticks.saturating_add(1) } else { 0 };
-        if *idle_ticks > LINGER {
-            state.asleep = true;
-            let asleep = Instant::now();
-            let idle = |state: &mut ClockState| state.calls == 0 && !state.closed;
-            state = self.changed.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner);
-            state.asleep = false;
-            *idle_ticks = 0;
-            slept = asleep.elapsed();
-        }
-        (!state.closed).then_some(slept)
-    }
-
-    fn change<T>(&self, change: impl FnOnce(&mut ClockState) -> T) -> T {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = change(&mut state);
-        // Notifying on every change would cost a system call each time.
-        if state.asleep {
-            self.changed.notify_one();
-        }
-        done
-    }
-}
-
-/// Guard returned by [`Engine::ticking`].
-pub(crate) struct Ticking(Arc<Clock>);
-
-impl Drop for Ticking {
-    fn drop(&mut self) {
-        self.0.change(|state| state.calls = state.calls.saturating_sub(1));
-    }
 }
 
 #[cfg(test)]

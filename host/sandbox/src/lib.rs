@@ -9,6 +9,7 @@ mod bindings;
 mod cache;
 mod call;
 pub mod capability;
+mod clock;
 mod code;
 pub mod compiler;
 pub mod component;
@@ -35,7 +36,7 @@ pub use error::{CONTRACT, LoadError};
 pub use limits::{Limits, WEEK};
 pub use loads::Loads;
 pub use permission::{DirectoryBounds, Grant, Permissions};
-pub use run::{CallContext, LogLevel, LogLine, Run};
+pub use run::{ALL_IN_USE, CallContext, LogLevel, LogLine, Run};
 
 /// The WebAssembly engine and its version.
 pub const ENGINE: &str = "wasmtime 48.0.8";

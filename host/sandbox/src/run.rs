@@ -9,6 +9,9 @@ use hookbox_protocol::{Failure, HookOutput, Note};
 
 use crate::{capability::Capabilities, limits::Limits};
 
+/// The message of a call that fails with [`hookbox_protocol::Cause::Busy`] because no instance became free.
+pub const ALL_IN_USE: &str = "all instances were in use until the timeout";
+
 /// The input of one call of a hook, besides the event.
 #[derive(Debug, Clone)]
 pub struct CallContext {

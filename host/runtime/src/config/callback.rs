@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{
     Mode,
     file::{AuthorityEntry, OnFailure},
-    resolve::handler::no_variable,
+    resolve::authority::no_variable,
 };
 
 /// The options of a [`Callback`](crate::Callback) without its closure. See

@@ -3,7 +3,7 @@
 use hookbox_sandbox::{Limits, Permissions};
 use serde::Deserialize;
 
-use super::{file::AuthorityEntry, resolve::handler::no_variable};
+use super::{file::AuthorityEntry, resolve::authority::no_variable};
 use crate::ceiling::Ceiling;
 
 /// A ceiling in a file. Missing members default to those of [`Ceiling::new`].

@@ -1,8 +1,10 @@
 //! The types of the configuration file. Their doc comments are the descriptions in the JSON Schema.
 
+mod authority;
 mod handlers;
 mod lenient;
 mod matchers;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -11,9 +13,11 @@ use serde::{Deserialize, de::DeserializeOwned};
 #[cfg(feature = "schema")]
 use {hookbox_sandbox::WEEK, schemars::JsonSchema};
 
+pub(super) use authority::*;
 pub(super) use handlers::*;
 pub(super) use lenient::{Checked, Ordered};
 pub(super) use matchers::MatcherEntry;
+pub(super) use words::*;
 
 use super::{HostSettings, Mode};
 

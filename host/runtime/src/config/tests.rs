@@ -7,7 +7,10 @@ mod settings;
 mod shapes;
 mod warnings;
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
+
+use hookbox_protocol::{FailurePolicy, authority::Authority};
+use serde_json::Value;
 
 use super::*;
 

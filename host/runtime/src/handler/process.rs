@@ -9,6 +9,7 @@
 //! `docs/spec/decisions.md#processes` defines what happens if a process violates the protocol.
 
 mod connection;
+mod end;
 mod log;
 mod supervisor;
 

@@ -19,7 +19,7 @@ const SPIN: &str = "(loop $again (br $again))";
 /// Returns an engine whose clock never ticks.
 fn still() -> Engine {
     let engine = Engine::new(EngineOptions::default()).unwrap();
-    engine.inner.clock.change(|state| state.closed = true);
+    engine.inner.clock.close();
     engine
 }
 
@@ -48,7 +48,7 @@ async fn gone_at_the_first_tick(module: &str) {
     let deadline = Instant::now() + Duration::from_millis(200);
     let call = tokio::spawn(call(engine.clone(), module.to_owned(), GATE.to_owned(), deadline));
     // From here on the call's store has seen no tick.
-    while engine.inner.clock.state.lock().unwrap().calls == 0 {
+    while engine.inner.clock.calls() == 0 {
         tokio::task::yield_now().await;
     }
     tokio::time::sleep_until(deadline.into()).await;
@@ -80,6 +80,6 @@ async fn short_calls_without_host_calls_need_no_clock() {
         let engine = Engine::new(EngineOptions::default()).unwrap();
         let run = call(engine.clone(), module, world.to_owned(), Instant::now() + Duration::from_mins(1)).await;
         assert!(run.result.is_ok(), "{:?}", run.result);
-        assert_eq!(engine.inner.clock.state.lock().unwrap().started, starts, "{world}");
+        assert_eq!(engine.inner.clock.is_started(), starts, "{world}");
     }
 }

@@ -9,7 +9,7 @@ use wasmtime::{PoolConcurrencyLimitError, Trap, component::ResourceTableError};
 use wasmtime_wasi::I32Exit;
 
 use super::HANDLES;
-use crate::engine::ALL_IN_USE;
+use crate::run::ALL_IN_USE;
 
 /// A limit because of which the host stopped a call.
 #[derive(Debug, Error)]

@@ -5,172 +5,31 @@
 //! method is one script, which the server runs atomically. Scripts use the server's clock, so the hosts' clocks need
 //! not agree.
 
-use std::{
-    fmt::Write,
-    time::{Duration, Instant},
-};
+mod names;
+mod scripts;
+
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use hookbox_sandbox::sha256;
 use redis::{
     Client, FromRedisValue, RedisError, Script,
     aio::{ConnectionManager, ConnectionManagerConfig},
 };
 use tokio::sync::OnceCell;
 
-use super::{ENTRY_BYTES, Space, StateError, Store};
+use self::{names::Names, scripts::Scripts};
+use super::{Space, StateError, Store};
 
 /// The timeout of connecting and of each response.
 const ANSWER: Duration = Duration::from_secs(2);
 /// The longest time to live, in ms: 100 years. Lua's numbers are exact in this range.
 const LONGEST_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
 
-/// The start of every script: removes expired entries and defines the shared functions.
-const BEGIN: &str = "
-    local values, ends, sizes, spaces = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-    local space, names, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-    local time = redis.call('TIME')
-    local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
-    -- The sum of all spaces is that of the one without a name.
-    local function count(name, bytes)
-        redis.call('HINCRBY', sizes, name, bytes)
-        redis.call('HINCRBY', sizes, '', bytes)
-    end
-    local function forget(name)
-        local bytes = redis.call('HGET', sizes, name)
-        -- Not `-bytes`: minus nothing is not a whole number.
-        if bytes then redis.call('HINCRBY', sizes, '', 0 - bytes) end
-        redis.call('HDEL', sizes, name)
-        redis.call('ZREM', spaces, name)
-    end
-    local function forget_ended(most)
-        for _, name in ipairs(redis.call('ZRANGEBYSCORE', spaces, '-inf', now, 'LIMIT', 0, most)) do forget(name) end
-    end
-    local function size(key)
-        if redis.call('HEXISTS', values, key) == 0 then return 0 end
-        return #key + redis.call('HSTRLEN', values, key) + names
-    end
-    local function remove(key)
-        local bytes = size(key)
-        redis.call('ZREM', ends, key)
-        if bytes == 0 then return 0 end
-        redis.call('HDEL', values, key)
-        count(space, -bytes)
-        return 1
-    end
-
-    for _, key in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do remove(key) end
-    -- It ended as a whole, or the server gave it up.
-    if redis.call('HLEN', values) == 0 then forget(space) end
-    forget_ended(16)
-
-    -- What is kept ends with the last of its parts, unless one of them stays.
-    local function until_last(hash, set, parts)
-        local last = parts == redis.call('ZCARD', set) and redis.call('ZRANGE', set, -1, -1, 'WITHSCORES')[2]
-        for _, key in ipairs({hash, set}) do
-            if last then redis.call('PEXPIREAT', key, last) else redis.call('PERSIST', key) end
-        end
-        return last
-    end
-    local function finish()
-        local parts = redis.call('HLEN', values)
-        local last = until_last(values, ends, parts)
-        if parts == 0 then
-            forget(space)
-        elseif last then
-            redis.call('ZADD', spaces, last, space)
-        else
-            redis.call('ZREM', spaces, space)
-        end
-        local others = redis.call('HLEN', sizes) - 1
-        if others == 0 then redis.call('HDEL', sizes, '') end
-        until_last(sizes, spaces, others)
-    end
-    local function ttl(key, ms)
-        if ms == '' then
-            redis.call('ZREM', ends, key)
-        else
-            redis.call('ZADD', ends, now + ms, key)
-        end
-    end
-    local function full(key, most)
-        return redis.call('HEXISTS', values, key) == 0 and redis.call('HLEN', values) >= tonumber(most)
-    end
-    -- Whether the tenant may have so many bytes more.
-    local function fits(more)
-        if not limit or more <= 0 then return true end
-        local function has() return tonumber(redis.call('HGET', sizes, '') or 0) end
-        if has() + more > limit then forget_ended(-1) end
-        return has() + more <= limit
-    end
-    -- 1: it is written; 0: too many keys; -1: too many bytes.
-    local function write(key, value, ms, most)
-        if full(key, most) then return 0 end
-        local more = #key + #value + names - size(key)
-        if not fits(more) then return -1 end
-        redis.call('HSET', values, key, value)
-        count(space, more)
-        ttl(key, ms)
-        finish()
-        return 1
-    end
-    local key = ARGV[4]
-";
-const GET: &str = "return redis.call('HGET', values, key)";
-const SET: &str = "return write(key, ARGV[5], ARGV[6], ARGV[7])";
-const DELETE: &str = "
-    local found = remove(key)
-    finish()
-    return found";
-/// Returns the sum as text, because Lua's numbers are exact only up to 53 bits.
-const INCREMENT: &str = "
-    local before, found = size(key), redis.call('HGET', values, key)
-    if full(key, ARGV[7]) then return '0' end
-    local done = redis.pcall('HINCRBY', values, key, ARGV[5])
-    if type(done) == 'table' then return 'NaN' end
-    local more = size(key) - before
-    if not fits(more) then
-        if before == 0 then redis.call('HDEL', values, key) else redis.call('HSET', values, key, found) end
-        return '-1'
-    end
-    count(space, more)
-    if before == 0 then ttl(key, ARGV[6]) end
-    finish()
-    return '=' .. redis.call('HGET', values, key)";
-/// Returns the same codes as [`SET`], and -2 if the value is not the expected one.
-const SWAP: &str = "
-    local found = redis.call('HGET', values, key)
-    if ARGV[8] == '1' then
-        if found ~= ARGV[9] then return -2 end
-    elseif found then
-        return -2
-    end
-    return write(key, ARGV[5], ARGV[6], ARGV[7])";
-const KEYS: &str = "
-    local found = {}
-    for _, name in ipairs(redis.call('HKEYS', values)) do
-        if string.sub(name, 1, #key) == key then found[#found + 1] = name end
-    end
-    return found";
-/// The bytes of all spaces of the tenant, as text.
-const SIZE: &str = "return redis.call('HGET', sizes, '') or '0'";
-
 /// A [`Store`] in a Valkey or Redis server. Connects on first use, and reconnects automatically.
 pub struct RedisStore {
     client: Client,
     connection: OnceCell<ConnectionManager>,
     scripts: Scripts,
-}
-
-struct Scripts {
-    get: Script,
-    set: Script,
-    delete: Script,
-    increment: Script,
-    swap: Script,
-    keys: Script,
-    size: Script,
 }
 
 impl RedisStore {
@@ -180,19 +39,10 @@ impl RedisStore {
     /// # Errors
     /// [`StateError::Unavailable`] if the URL is invalid.
     pub fn new(url: &str) -> Result<Self, StateError> {
-        let script = |body: &str| Script::new(&format!("{BEGIN}{body}"));
         Ok(Self {
             client: Client::open(url).map_err(|error| unavailable(&error))?,
             connection: OnceCell::new(),
-            scripts: Scripts {
-                get: script(GET),
-                set: script(SET),
-                delete: script(DELETE),
-                increment: script(INCREMENT),
-                swap: script(SWAP),
-                keys: script(KEYS),
-                size: script(SIZE),
-            },
+            scripts: Scripts::new(),
         })
     }
 
@@ -228,40 +78,6 @@ impl RedisStore {
         let late = |_| StateError::Unavailable("the server did not respond in time".into());
         let ended = tokio::time::timeout_at(space.deadline.into(), running).await.map_err(late)?;
         ended.map_err(|error| unavailable(&error))
-    }
-}
-
-/// The names of a space on the server.
-struct Names {
-    /// The keys for scripts: values and expiry times of the space, sizes and expiry times of the tenant's spaces.
-    keys: [String; 4],
-    /// The name of the space in the tenant's keys.
-    space: String,
-    /// The overhead of each entry of the space, in bytes.
-    entry_bytes: u64,
-}
-
-impl Names {
-    /// Hashes the parts of a space with their lengths, so that different spaces get different names. The tenant's name
-    /// stays readable, so that operators can find its keys.
-    fn of(space: &Space) -> Self {
-        let mut tenant = String::new();
-        for byte in space.tenant.bytes() {
-            match byte {
-                b'a'..=b'z' | b'0'..=b'9' | b'-' => tenant.push(byte.into()),
-                // Writing to a string cannot fail.
-                _ => drop(write!(tenant, "%{byte:02X}")),
-            }
-        }
-        let (namespace, session) = (space.namespace.to_string(), space.session.to_string());
-        let digest = sha256(format!("{}:{namespace}{}:{session}", namespace.len(), session.len()));
-        let of_space = |part: &str| format!("hookbox:{{{tenant}}}:{digest}:{part}");
-        let of_tenant = |part: &str| format!("hookbox:{{{tenant}}}:{part}");
-        Self {
-            keys: [of_space("values"), of_space("ends"), of_tenant("sizes"), of_tenant("spaces")],
-            entry_bytes: ENTRY_BYTES + (namespace.len() + session.len()) as u64,
-            space: digest,
-        }
     }
 }
 

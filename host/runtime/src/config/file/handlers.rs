@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use hookbox_protocol::{FailurePolicy, authority::Power};
 use hookbox_sandbox::Permissions;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -12,6 +11,7 @@ use {
     schemars::JsonSchema,
 };
 
+use super::{AuthorityEntry, OnFailure};
 use crate::config::Mode;
 
 /// Fields that every kind of handler has.
@@ -198,134 +198,3 @@ pub(in crate::config) enum Transport {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = true)))]
 pub(in crate::config) struct NotRun {}
-
-/// A preset, or in detail.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(untagged)]
-pub(in crate::config) enum AuthorityEntry {
-    /// A preset.
-    Preset(Preset),
-    /// In detail.
-    Detailed(AuthorityDetails),
-}
-
-/// A preset of authority.
-#[derive(Clone, Copy, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub(in crate::config) enum Preset {
-    /// Deny, ask, and add context.
-    Gate,
-    /// As `gate`, and rewrite everything.
-    Rewriter,
-    /// Everything.
-    Trusted,
-}
-
-/// Authority in detail. Only what is named is granted.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::config) struct AuthorityDetails {
-    /// The decisions it may make.
-    #[serde(default)]
-    pub(in crate::config) decide: Vec<PowerWord>,
-    /// The values that it may rewrite.
-    #[serde(default)]
-    pub(in crate::config) rewrite: RewriteEntry,
-    /// True if it may add to the model's context.
-    #[serde(default)]
-    pub(in crate::config) context: bool,
-    /// True if it may show the user a message, and hide what hooks print.
-    #[serde(default)]
-    pub(in crate::config) system_message: bool,
-    /// Names of environment variables it may set for the session. There are no patterns.
-    #[serde(default)]
-    pub(in crate::config) env: Vec<String>,
-}
-
-/// `"all"`, or JSON pointers.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(untagged)]
-pub(in crate::config) enum RewriteEntry {
-    /// Everything.
-    All(AllWord),
-    /// The values at these JSON pointers, and everything below them.
-    Pointers(Vec<String>),
-}
-
-impl Default for RewriteEntry {
-    fn default() -> Self {
-        Self::Pointers(Vec::new())
-    }
-}
-
-/// `"all"`.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub(in crate::config) enum AllWord {
-    /// Everything.
-    All,
-}
-
-/// Defines an enum of words. Each word maps to a value of a type in the protocol crate.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident => $target:ty { $($(#[$word_doc:meta])* $word:ident => $value:ident,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-        #[serde(rename_all = "lowercase")]
-        pub(in crate::config) enum $name { $($(#[$word_doc])* $word,)* }
-
-        impl From<$name> for $target {
-            fn from(word: $name) -> Self {
-                match word { $($name::$word => Self::$value,)* }
-            }
-        }
-    };
-}
-
-words! {
-    /// The result of a failure.
-    OnFailure => FailurePolicy {
-        /// As if the hook had no output.
-        Ignore => Ignore,
-        /// As if it had denied.
-        Block => Deny,
-        /// As if its output were `ask`.
-        Ask => Ask,
-    }
-}
-
-words! {
-    /// The result of a failure, in the words of blade's specification.
-    SpecBehavior => FailurePolicy {
-        /// As if the hook had no output.
-        Ignore => Ignore,
-        /// As if it had denied.
-        Deny => Deny,
-        /// As if its output were `ask`.
-        Ask => Ask,
-    }
-}
-
-words! {
-    /// A decision.
-    PowerWord => Power {
-        /// Deny, or block.
-        Deny => Deny,
-        /// Ask the user.
-        Ask => Ask,
-        /// Allow without asking the user.
-        Allow => Allow,
-        /// Leave the call out.
-        Skip => Skip,
-        /// Give the tool's result.
-        Respond => Respond,
-        /// End the turn or the session.
-        Abort => Abort,
-    }
-}

@@ -19,7 +19,7 @@ use tokio::{
     sync::{mpsc, watch},
 };
 
-use super::{Spec, log::Log, message, supervisor::ProcessEnd};
+use super::{Spec, end::ProcessEnd, log::Log, message};
 use crate::process::{DRAIN, Group};
 
 /// The capacity of the request queue. Further callers wait.

@@ -13,7 +13,7 @@ use hookbox_protocol::{Cause, Failure, json::Object};
 use serde_json::{Value, json};
 use tokio::task::AbortHandle;
 
-use super::{Spec, connection::Connection, log::Log};
+use super::{Spec, connection::Connection, end::ProcessEnd, log::Log};
 
 /// The delay before a restart after the second crash in a row. It doubles after each further crash. The first restart
 /// is immediate, because a single event may have caused the crash.
@@ -36,13 +36,6 @@ struct State {
     /// The last crash, from which the restart delay counts.
     wait: Option<ProcessEnd>,
     closed: bool,
-}
-
-/// The end of a run: the reason and the time.
-#[derive(Debug, Clone)]
-pub(super) struct ProcessEnd {
-    pub(super) failure: Failure,
-    pub(super) at: Instant,
 }
 
 /// A running process, during or after its handshake. It keeps running even if the call that started it is dropped.

@@ -21,7 +21,7 @@ use tokio::{
     sync::{oneshot, watch},
 };
 
-use super::super::{log::Log, supervisor::ProcessEnd};
+use super::super::{end::ProcessEnd, log::Log};
 use crate::lines;
 
 /// The longest reply line in bytes, as in the client's reader. decisions.md#the-real-picoclaw: "A reply line of 1 MiB
