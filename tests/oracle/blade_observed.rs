@@ -175,10 +175,21 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
             let blocks = place[*field] == *value && !(top && *field == "continue");
             decisions.push((if blocks { "deny" } else { "" }, at(place, &format!("/{why}"))));
         }
-        // "From hooks both forms of a block are understood".
+        // "A deny or ask in the form or position of another event is understood … on every event that can be blocked under
+        // `blade`: `permissionDecision` at the top (`deny` or `ask`)".
+        let can_block = BLOCKS.contains(&event) || FLAGS.iter().any(|flag| flag.0 == event);
+        if can_block && ["deny", "ask"].iter().any(|word| place["permissionDecision"] == *word) {
+            let why = at(place, "/permissionDecisionReason");
+            if !(why.is_null() || why.is_string()) {
+                return None;
+            }
+            decisions.push((word(place, "/permissionDecision", &["deny", "ask"])?, why));
+        }
+        // "From hooks both forms of a block are understood"; "`behavior: "deny"` and its `message` are understood there too".
         if at(place, "/decision").is_object() {
-            let behavior = word(place, "/decision/behavior", &["block"])?;
-            let mut reason = at(place, "/reason");
+            let behavior = word(place, "/decision/behavior", &["block", "deny"])?;
+            let message = at(place, "/decision/message");
+            let mut reason = if message.is_null() { at(place, "/reason") } else { message };
             if reason.is_null() && !behavior.is_empty() {
                 reason = said.message.take();
             }
