@@ -340,6 +340,15 @@ fn costs_of_a_call_are_measured() {
 }
 
 #[test]
+fn a_configuration_that_is_not_json_is_a_configuration_error() {
+    let dir = example("command-guard");
+    fs::write(dir.path().join("hooks.json"), "{").unwrap();
+    let (code, said) = test(dir.path(), &[]);
+    assert_eq!(code, Some(78), "{said}");
+    assert!(said.contains("hooks.json: "), "{said}");
+}
+
+#[test]
 fn errors_in_cases_are_reported() {
     let dir = example("command-guard");
     for (text, why) in [

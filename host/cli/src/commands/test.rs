@@ -15,7 +15,6 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::Context;
 use clap::Args;
 use hookbox::Runtime;
 use serde_json::{Map, Value, json};
@@ -77,8 +76,8 @@ impl Test {
                 &["run this in a hook's folder, give the folder or `--config FILE`, or start with `hookbox new`"],
             ));
         };
-        let shipped: Map<String, Value> =
-            serde_json::from_str(&shipped_text).with_context(|| config.display().to_string())?;
+        let shipped: Map<String, Value> = serde_json::from_str(&shipped_text)
+            .map_err(|error| Exit::Config.error(format!("{}: {error}", config.display())))?;
         let files = self.files()?.iter().map(|path| File::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
 
         let workers = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
