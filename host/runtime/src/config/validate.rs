@@ -119,6 +119,11 @@ impl Walk<'_> {
     fn object(&mut self, schema: &'static Part, object: &Object, pointer: Pointer<'_>) {
         let mut rules = Rules::default();
         self.gather(schema, object, pointer, &mut rules);
+        if rules.required.contains(&"hooks") && !object.contains_key("hooks") && object.contains_key("type") {
+            let found = Finding::error(pointer, "a handler without a group");
+            self.found.push(found.help(r#"put it into the `hooks` of a group:   { "hooks": [ { "type": … } ] }"#));
+            return;
+        }
         for (key, value) in object {
             let below = Pointer::Member(&pointer, key);
             match (rules.property(key), rules.additional) {

@@ -82,6 +82,11 @@ fn errors_in_the_file() {
         (r#"{"hooks":{"Stop":{}}}"#, "/hooks/Stop: expected an array, found an object of 0; -"),
         (r#"{"hooks":{"Stop":[{}]}}"#, "/hooks/Stop/0: missing key `hooks`; -"),
         (
+            r#"{"hooks":{"Stop":[{"type":"wasm","component":"a.wasm"}]}}"#,
+            "/hooks/Stop/0: a handler without a group; \
+             put it into the `hooks` of a group:   { \"hooks\": [ { \"type\": … } ] }",
+        ),
+        (
             r#"{"hooks":{"failureBehaviour":"deny"}}"#,
             "/hooks/failureBehaviour: unknown key `failureBehaviour`; did you mean `failureBehavior`?",
         ),
