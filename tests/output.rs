@@ -3,6 +3,7 @@
 
 use std::{
     fs,
+    os::unix::ffi::OsStrExt,
     path::Path,
     process::{Command, Output},
 };
@@ -275,6 +276,24 @@ fn add_install_and_init_print_json() {
         "{undone}"
     );
     assert!(!dir.path().join("hooks.json").exists());
+}
+
+#[test]
+fn folders_that_are_not_utf8_are_no_bug() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir(&dir).unwrap();
+    fs::copy(examples::component("command-guard"), dir.join("gate.wasm")).unwrap();
+    let event = fs::write(dir.join("event.json"), RM).map(|()| dir.join("event.json")).unwrap();
+    let init = ["init", "--json", "--client", "codebuddy", "--hook", "file-guard"];
+    let planned = asked(&dir, &[&init[..], &["--dry-run"]].concat(), "");
+    assert_eq!((planned.0, &planned.1["clients"][0]["client"]), (0, &json!("codebuddy")));
+    assert_eq!(asked(&dir, &[&init[..], &["--yes"]].concat(), "").1["written"], true);
+    assert_eq!(asked(&dir, &["install", "--json", "--yes", "--remove", "codebuddy"], "").0, 0);
+    let mut bench = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    let bench = bench.arg("bench").arg(dir.join("gate.wasm")).arg("--input").arg(event).output().unwrap();
+    let said = String::from_utf8_lossy(&bench.stderr);
+    assert!(bench.status.code() == Some(64) && said.contains("the path is not UTF-8"), "{said}");
 }
 
 #[test]

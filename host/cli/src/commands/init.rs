@@ -86,7 +86,8 @@ impl Init {
             let mut planned = Vec::new();
             for client in &clients {
                 let settings = client.file(client.usual_scope(), &project);
-                planned.push(json!({ "client": client.name, "settings": settings, "written": false }));
+                let path = settings.as_ref().map(|file| file.to_string_lossy());
+                planned.push(json!({ "client": client.name, "settings": path, "written": false }));
                 let settings = settings.map_or_else(String::new, |file| format!(": {}", file.display()));
                 print::out(format_args!("{} would be configured to call hookbox{settings}", client.title));
             }

@@ -121,7 +121,10 @@ impl Measured<'_> {
             )));
         }
         let file = self.component.canonicalize()?;
-        let mut hook = json!({ "type": "wasm", "component": file, "authority": "trusted" });
+        let component = file.to_str().ok_or_else(|| {
+            Exit::Usage.error(format!("{}: the path is not UTF-8, as it has to be in a configuration", file.display()))
+        })?;
+        let mut hook = json!({ "type": "wasm", "component": component, "authority": "trusted" });
         if let Some(hook) = hook.as_object_mut().filter(|_| found.asks.contains(&Grant::State)) {
             hook.insert("permissions".into(), json!({ "state": true }));
         }

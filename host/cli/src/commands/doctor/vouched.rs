@@ -1,6 +1,9 @@
 //! The programs that `doctor` may start: entries that the user made, and no program of a checkout.
 
-use std::path::{Path, PathBuf};
+use std::{
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
 
 use hookbox::{folders, private::Folder, sha256};
 use serde_json::{Value, json};
@@ -122,7 +125,11 @@ fn place() -> Option<PathBuf> {
 
 /// The name of a record. It includes the command line of an entry. The program of a plugin is hookbox's own code.
 fn name_of(client: &Client, file: &Path, config: &Path, handler: &Value, command: &HookboxCommand) -> String {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = |path: &Path| {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        // The bytes, because two paths that are not UTF-8 may have the same text.
+        path.to_str().map_or_else(|| json!(path.as_os_str().as_bytes()), |text| json!(text))
+    };
     let plugin = client.form == Form::Plugin;
     let (line, words) = if plugin { (None, &[][..]) } else { (text(handler), command.words.as_slice()) };
     let entry = json!([client.name, real(file), real(config), line, words]);
