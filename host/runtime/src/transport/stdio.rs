@@ -12,6 +12,7 @@ mod message;
 mod refuse;
 mod reload;
 mod reply;
+mod request;
 mod server;
 
 use std::{
@@ -30,7 +31,8 @@ use tokio::{
 use self::{
     budget::kind,
     message::Message,
-    server::{Incomplete, Request, Server},
+    request::{Incomplete, Request},
+    server::Server,
 };
 use crate::{HookSet, Response, config::Diagnostic, event::EventKind, lines};
 

@@ -6,16 +6,16 @@ use std::{
     time::Instant,
 };
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     Budget, LINE_LIMIT, Unavailable,
     budget::kind,
     message::{Message, RpcError},
     reply,
-    server::{Incomplete, Request},
+    request::{Incomplete, Request},
 };
-use crate::{Dialect, ErrorKind, Response, dialect, event::EventKind};
+use crate::event::EventKind;
 
 /// Answers one client until it closes its end: gates are blocked if `unavailable` says so, and get an error otherwise.
 ///
@@ -51,7 +51,9 @@ fn next(input: &mut impl BufRead) -> io::Result<Option<(Vec<u8>, bool)>> {
 fn answer(unavailable: &Unavailable, line: Vec<u8>, cut: bool) -> Option<String> {
     let (id, method, broken) = match Message::read(&line) {
         _ if line.trim_ascii().is_empty() => return None,
-        Message::Request { id, method } if method == "hook.hello" => return Some(hello(&id)),
+        Message::Request { id, method } if method == "hook.hello" => {
+            return Some(reply::result(&id, &json!({ "ok": true })).to_string());
+        }
         Message::Request { id, method } => (id, Some(method), None),
         Message::Notification { .. } => return None,
         Message::Invalid { id, method, error } => (id?, method, Some(Incomplete { error, too_large: cut })),
@@ -62,13 +64,6 @@ fn answer(unavailable: &Unavailable, line: Vec<u8>, cut: bool) -> Option<String>
         _ => {}
     }
     let request = Request { id, method, line, since: Instant::now(), broken };
-    let asked = request.asked(Budget::default());
-    let client = Some(&dialect::picoclaw::DIALECT as &dyn Dialect);
-    let closed = unavailable.closed;
-    let response = Response::without_hooks(&asked, client, closed, ErrorKind::Internal, &unavailable.reason);
+    let response = unavailable.response(&request.asked(Budget::default()));
     Some(reply::of(response, &request))
-}
-
-fn hello(id: &Value) -> String {
-    json!({ "jsonrpc": "2.0", "id": id, "result": { "ok": true } }).to_string()
 }

@@ -10,7 +10,7 @@ use std::{
 use async_trait::async_trait;
 
 use super::{Notice, Reporter};
-use crate::{HookSet, loader::modes};
+use crate::{ErrorKind, HookSet, Request, Response, dialect::picoclaw::DIALECT, loader::modes};
 
 /// The source of the host for each request of [`super::serve`].
 #[async_trait]
@@ -35,6 +35,13 @@ pub struct Unavailable {
     pub reason: String,
     /// True if requests are blocked because of it.
     pub closed: bool,
+}
+
+impl Unavailable {
+    /// The response to a request.
+    pub(super) fn response(&self, asked: &Request<'_>) -> Response {
+        Response::without_hooks(asked, Some(&DIALECT), self.closed, ErrorKind::Internal, &self.reason)
+    }
 }
 
 /// The interval of checking the file for changes.

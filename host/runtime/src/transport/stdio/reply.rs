@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{budget::kind, message::RpcError, server::Request};
+use super::{budget::kind, message::RpcError, request::Request};
 use crate::{
     Dialect, ErrorKind, Response,
     dialect::picoclaw::{self, DIALECT},
@@ -54,6 +54,7 @@ fn refusal(id: &Value, method: Option<&str>, error: &RpcError) -> Value {
     error.reply(id)
 }
 
-fn result(id: &Value, result: &Value) -> Value {
+/// The reply with a result.
+pub(super) fn result(id: &Value, result: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }

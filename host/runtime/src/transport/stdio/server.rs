@@ -5,10 +5,10 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::{
@@ -17,9 +17,10 @@ use super::{
     message::RpcError,
     reload::{Source, Unavailable},
     reply,
+    request::Request,
 };
 use crate::{
-    Dialect, ErrorKind, HookSet, Response, dialect,
+    HookSet, Response,
     json::{Object, shorten},
     time_for_hooks,
 };
@@ -37,42 +38,6 @@ pub(super) struct Server<S> {
     pub(super) running: Semaphore,
     /// Permits of requests that are not answered yet.
     pub(super) waiting: Arc<Semaphore>,
-}
-
-/// A request with those fields that could be read from its line.
-pub(super) struct Request {
-    pub(super) id: Value,
-    /// The method. `None` if the line is invalid before its method.
-    pub(super) method: Option<String>,
-    pub(super) line: Vec<u8>,
-    /// The time at which its line had been read.
-    pub(super) since: Instant,
-    /// The error, if the line is invalid.
-    pub(super) broken: Option<Incomplete>,
-}
-
-/// The error of a request with an invalid line.
-pub(super) struct Incomplete {
-    pub(super) error: RpcError,
-    /// True if the line exceeds the length limit.
-    pub(super) too_large: bool,
-}
-
-impl Request {
-    /// The client's timeout for this request.
-    fn budget(&self, budget: Budget) -> Duration {
-        self.method.as_deref().map_or(budget.interceptor, |method| budget.of(method))
-    }
-
-    /// The request to the hooks.
-    pub(super) fn asked(&self, budget: Budget) -> crate::Request<'_> {
-        let asked = crate::Request::new(&self.line).received_at(self.since).timeout(Some(self.budget(budget)));
-        match &self.broken {
-            Some(Incomplete { error, too_large: true }) => asked.too_large(&error.message),
-            Some(Incomplete { error, .. }) => asked.incomplete(Some(&error.message)),
-            None => asked,
-        }
-    }
 }
 
 impl<S: Source> Server<S> {
@@ -115,7 +80,7 @@ impl<S: Source> Server<S> {
         if !warnings.is_empty() {
             result.insert("warnings".into(), warnings.into());
         }
-        json!({ "jsonrpc": "2.0", "id": id, "result": result })
+        reply::result(id, &result.into())
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -160,10 +125,7 @@ impl<S: Source> Server<S> {
                 (self.reporter)(Notice::Decided { response: &response, host: &host, event: &request.line });
                 response
             }
-            Err(broken) => {
-                let client = Some(&dialect::picoclaw::DIALECT as &dyn Dialect);
-                Response::without_hooks(&asked, client, broken.closed, ErrorKind::Internal, &broken.reason)
-            }
+            Err(unavailable) => unavailable.response(&asked),
         };
         if let Some(failed) = &response.error {
             self.say(format!("{shown}: {}", failed.message));
