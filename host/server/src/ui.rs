@@ -19,7 +19,7 @@ use axum::{
     extract::{Path, Query, State},
     http::{HeaderMap, HeaderName, Response, header},
     response::IntoResponse,
-    routing::get,
+    routing::{MethodRouter, get},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -33,15 +33,27 @@ use crate::{
 /// The header with which a client resumes a stream.
 const LAST: HeaderName = HeaderName::from_static("last-event-id");
 
+/// The headers of data.
+const JSON: [(HeaderName, &str); 2] = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+
 /// The routes of the page, its files and its data.
 pub fn routes() -> Router<Arc<App>> {
     Router::new()
         .merge(assets::routes())
         .route("/ui/api/me", get(me))
         .route("/ui/api/now", get(numbers))
-        .route("/ui/api/attention", get(attention_list))
-        .route("/ui/api/hooks", get(hooks))
-        .route("/ui/api/tenants", get(tenant_list))
+        .route(
+            "/ui/api/attention",
+            view(|app, viewer, scope| async move { attention::json(&app, &viewer, scope.as_deref(), unix_ms()).await }),
+        )
+        .route(
+            "/ui/api/hooks",
+            view(|app, viewer, scope| async move { tenants::hooks(&app, &viewer, scope.as_deref(), unix_ms()) }),
+        )
+        .route(
+            "/ui/api/tenants",
+            view(|app, viewer, scope| async move { tenants::json(&app, &viewer, scope.as_deref(), unix_ms()).await }),
+        )
         .route("/ui/api/health", get(health_of))
         .route("/ui/api/verdicts/{id}", get(verdict))
         .route("/ui/api/stream", get(verdicts))
@@ -106,8 +118,16 @@ async fn answer<F: Future<Output = Value> + Send>(
     if text.len() > FREE && !held.grow(text.len(), Quotas::default().body_memory()) {
         return Problem::Busy("unread responses use all the memory for them").into_response();
     }
-    let kind = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
-    held.until_sent((kind, text).into_response())
+    held.until_sent((JSON, text).into_response())
+}
+
+/// A route with the data of a view, of one tenant or of all that its viewer may see.
+fn view<F: Future<Output = Value> + Send>(
+    make: impl Fn(Arc<App>, Viewer, Option<String>) -> F + Clone + Send + Sync + 'static,
+) -> MethodRouter<Arc<App>> {
+    get(async move |State(app), Query(Filter { tenant, .. }), line: Connection, headers: HeaderMap| {
+        answer(app, (line, headers), tenant, make).await
+    })
 }
 
 async fn me(State(app): State<Arc<App>>, line: Connection, headers: HeaderMap) -> Response<Body> {
@@ -134,42 +154,6 @@ async fn numbers(
     answer(app, (line, headers), tenant, make).await
 }
 
-async fn attention_list(
-    State(app): State<Arc<App>>,
-    query: Query<Filter>,
-    line: Connection,
-    headers: HeaderMap,
-) -> Response<Body> {
-    let make = |app: Arc<App>, viewer: Viewer, scope: Option<String>| async move {
-        attention::json(&app, &viewer, scope.as_deref(), unix_ms()).await
-    };
-    answer(app, (line, headers), query.0.tenant, make).await
-}
-
-async fn hooks(
-    State(app): State<Arc<App>>,
-    query: Query<Filter>,
-    line: Connection,
-    headers: HeaderMap,
-) -> Response<Body> {
-    let make = |app: Arc<App>, viewer: Viewer, scope: Option<String>| async move {
-        tenants::hooks(&app, &viewer, scope.as_deref(), unix_ms())
-    };
-    answer(app, (line, headers), query.0.tenant, make).await
-}
-
-async fn tenant_list(
-    State(app): State<Arc<App>>,
-    query: Query<Filter>,
-    line: Connection,
-    headers: HeaderMap,
-) -> Response<Body> {
-    let make = |app: Arc<App>, viewer: Viewer, scope: Option<String>| async move {
-        tenants::json(&app, &viewer, scope.as_deref(), unix_ms()).await
-    };
-    answer(app, (line, headers), query.0.tenant, make).await
-}
-
 async fn health_of(State(app): State<Arc<App>>, line: Connection, headers: HeaderMap) -> Response<Body> {
     answer(app, (line, headers), None, |app, viewer, _| async move { health::json(&app, &viewer).await }).await
 }
@@ -188,10 +172,7 @@ async fn verdict(
         })
     });
     match found {
-        Ok(entry) => {
-            let kind = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
-            (kind, entry.record.clone()).into_response()
-        }
+        Ok(entry) => (JSON, entry.record.clone()).into_response(),
         Err(problem) => problem.into_response(),
     }
 }
