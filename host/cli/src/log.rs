@@ -22,7 +22,7 @@ pub fn of_command() {
         return;
     }
     let (level, misread) = level(LevelFilter::ERROR);
-    let lines = fmt::layer().with_writer(print::Log).without_time();
+    let lines = fmt::layer().with_writer(print::TEXT_LOG).without_time();
     tracing_subscriber::registry().with(lines.with_filter(level)).init();
     warn_about_level(misread);
 }
@@ -31,8 +31,8 @@ pub fn of_command() {
 pub fn of_daemon(form: LogForm, traces: Option<&Traces>) {
     let (level, misread) = level(LevelFilter::INFO);
     let lines = match form {
-        LogForm::Text => fmt::layer().with_writer(print::Log).with_ansi(false).boxed(),
-        LogForm::Json => fmt::layer().json().with_writer(print::JsonLog).boxed(),
+        LogForm::Text => fmt::layer().with_writer(print::TEXT_LOG).with_ansi(false).boxed(),
+        LogForm::Json => fmt::layer().json().with_writer(print::JSON_LOG).boxed(),
     };
     // Only hookbox's spans: exporting the spans of the exporter would create more of them.
     let targets = Targets::new().with_target("hookbox", LevelFilter::DEBUG);

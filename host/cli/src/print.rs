@@ -18,7 +18,7 @@ use serde_json::Value;
 
 pub use self::{
     escape::{is_unsafe, json_text, name, plain, quoted},
-    log::{JsonLog, Log},
+    log::{JSON_LOG, TEXT_LOG},
     queue::{due, flush, is_for_client, never_wait, start as queue_stderr, write_in_time},
     stderr::{block, err, feedback, forget, hold, is_json, json_line, json_only, release, safe_err},
 };

@@ -6,44 +6,27 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::stderr;
 
-/// The writer of text logs. Each event becomes one line, whatever its fields contain.
+/// A writer of logs, by the function that prints an event.
 #[derive(Debug, Clone, Copy)]
-pub struct Log;
+pub struct Log(fn(&str));
+
+/// Text logs. Each event becomes one line, whatever its fields contain.
+pub const TEXT_LOG: Log = Log(|event| stderr::err(event));
+/// JSON logs. Each event is one object.
+pub const JSON_LOG: Log = Log(stderr::raw_json);
 
 impl MakeWriter<'_> for Log {
     type Writer = Self;
     fn make_writer(&self) -> Self {
-        Self
+        *self
     }
 }
 
 impl Write for Log {
     /// Gets one event per call, with a newline.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        stderr::err(String::from_utf8_lossy(event).trim_end());
+        (self.0)(String::from_utf8_lossy(event).trim_end());
         Ok(event.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The writer of JSON logs.
-#[derive(Debug, Clone, Copy)]
-pub struct JsonLog;
-
-impl MakeWriter<'_> for JsonLog {
-    type Writer = Self;
-    fn make_writer(&self) -> Self {
-        Self
-    }
-}
-
-impl Write for JsonLog {
-    /// Gets one object per call, with a newline.
-    fn write(&mut self, object: &[u8]) -> io::Result<usize> {
-        stderr::raw_json(String::from_utf8_lossy(object).trim_end());
-        Ok(object.len())
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
