@@ -222,7 +222,7 @@ fn bind(address: &Address) -> Result<Listener, ServeError> {
 }
 
 fn build(settings: &Settings, mut runtime: RuntimeBuilder) -> Result<Runtime, ServeError> {
-    // What a tenant's lock says the tenant vouches for, below the operator's policy and the tenant's ceiling.
+    // A tenant approves its own lock. The operator's policy and the tenant's ceiling still apply to its components.
     let revoked = settings.registries.as_ref().map(|registries| registries.revoked.clone()).unwrap_or_default();
     runtime = runtime.approvals(Approvals::Vouched).revoked(revoked);
     runtime = runtime.scheduler(Gate::new(settings.max_instances as usize));
